@@ -1,0 +1,74 @@
+//! Atomics, from `core` or from a model checker. No other file names the checker.
+
+#[cfg(not(target_has_atomic = "64"))]
+compile_error!("waitline keeps a primitive's whole state in one word and needs 64-bit atomics");
+
+pub(crate) use core::sync::atomic::Ordering;
+#[cfg(not(all(test, waitline_loom)))]
+pub(crate) use core::sync::atomic::{AtomicU32, AtomicU64};
+#[cfg(all(test, waitline_loom))]
+pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64};
+
+/// What only the models and their back-end use.
+#[cfg(all(test, waitline_loom))]
+pub(crate) mod model {
+    pub(crate) use loom::cell::UnsafeCell;
+    pub(crate) use loom::sync::{Arc, Condvar, Mutex};
+    pub(crate) use loom::{lazy_static, model, thread};
+
+    pub(crate) fn model_up_to(preemptions: usize, program: impl Fn() + Send + Sync + 'static) {
+        let mut explorer = loom::model::Builder::new();
+        explorer.preemption_bound = Some(preemptions);
+        explorer.check(program);
+    }
+}
+
+/// A `const fn`, but a plain one under the model checker, whose atomics have no const constructor.
+macro_rules! const_fn {
+    ($(#[$attribute:meta])* $visibility:vis const fn $($rest:tt)*) => {
+        #[cfg(not(all(test, waitline_loom)))]
+        $(#[$attribute])*
+        $visibility const fn $($rest)*
+
+        #[cfg(all(test, waitline_loom))]
+        $(#[$attribute])*
+        $visibility fn $($rest)*
+    };
+}
+pub(crate) use const_fn;
+
+/// The one compare-exchange loop. Every change of a primitive's word is one read-modify-write.
+pub(crate) trait Transition {
+    type Value;
+
+    /// Replaces the value by what `next` makes of it, with the ordering that `next` asks for; `None` leaves it as
+    /// it is. `Ok` is the value that was replaced, `Err` the one that was left. Failed looks are Relaxed.
+    fn transition(
+        &self,
+        next: impl FnMut(Self::Value) -> Option<(Self::Value, Ordering)>,
+    ) -> Result<Self::Value, Self::Value>;
+}
+
+macro_rules! implement_transition {
+    ($($atomic:ty: $value:ty),*) => {$(
+        impl Transition for $atomic {
+            type Value = $value;
+
+            #[inline]
+            fn transition(
+                &self,
+                mut next: impl FnMut($value) -> Option<($value, Ordering)>,
+            ) -> Result<$value, $value> {
+                let mut now = self.load(Ordering::Relaxed);
+                loop {
+                    let Some((new, order)) = next(now) else { return Err(now) };
+                    match self.compare_exchange_weak(now, new, order, Ordering::Relaxed) {
+                        Ok(_) => return Ok(now),
+                        Err(changed) => now = changed,
+                    }
+                }
+            }
+        }
+    )*};
+}
+implement_transition!(AtomicU32: u32, AtomicU64: u64);

@@ -1,0 +1,14 @@
+#![doc = include_str!("../README.md")]
+
+mod atomic;
+mod deadline;
+mod error;
+#[cfg(all(test, waitline_loom))]
+mod models;
+mod semaphore;
+mod sys;
+mod wait;
+
+pub use deadline::Deadline;
+pub use error::TimedOut;
+pub use semaphore::{BinarySemaphore, OwnedPermit, Permit, Semaphore};

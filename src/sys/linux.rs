@@ -1,0 +1,259 @@
+//! Linux and Android: futex(2), and futex_waitv where the kernel has it.
+//!
+//! A timed wait takes the best of three calls. Which ones the kernel (or a sandbox around this thread) lacks is
+//! found out by use: ENOSYS and EPERM fall one rung for good, any other refusal for that call only.
+//!
+//! | rung | call | since | why |
+//! |------|------|-------|-----|
+//! | `Waitv` | futex_waitv, one entry | 5.16 | absolute, and without the 50 µs timer slack of futex(2) |
+//! | `Bitset` | FUTEX_WAIT_BITSET | 2.6.28 | absolute, on either clock |
+//! | `Relative` | FUTEX_WAIT | ever | relative, so every sleep reads the clock once more |
+//!
+//! All of them and every wake are process-private and share one queue an address, so rungs may be mixed freely.
+//! Untimed waits on 32-bit words and the two usual wakes go through the atomic-wait crate, which makes the same
+//! calls.
+//!
+//! Calls: <https://man7.org/linux/man-pages/man2/futex.2.html>,
+//! <https://docs.kernel.org/userspace-api/futex2.html>
+
+#![allow(unsafe_code, reason = "system calls")]
+
+mod clock;
+
+use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::time::Duration;
+
+use libc::{c_int, c_long, c_uint};
+
+use self::clock::{Clock, KernelTime};
+use super::Word;
+use crate::{Deadline, TimedOut};
+
+pub(crate) use self::clock::surely_passed;
+
+pub(crate) fn wait(word: Word<'_>, expected: u32, deadline: Deadline) -> Result<(), TimedOut> {
+    wait_from(best_rung(), word, expected, deadline)
+}
+
+pub(crate) fn wake(address: *const u32, n: u32) {
+    const ALL: u32 = c_int::MAX as u32;
+    match n {
+        0 => {}
+        1 => atomic_wait::wake_one(address.cast()),
+        2..ALL => {
+            // SAFETY: FUTEX_WAKE takes the address as a key and reads no memory of ours (C5).
+            unsafe { libc::syscall(libc::SYS_futex, address, libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, n as c_int) };
+        }
+        // The kernel takes a negative count for one.
+        ALL.. => atomic_wait::wake_all(address.cast()),
+    }
+}
+
+/// Reads the affinity mask, not `available_parallelism`: that one opens files and allocates, which a thread that
+/// waits inside an allocator or a sandbox can't afford.
+pub(crate) fn only_one_processor() -> bool {
+    // SAFETY: all zeroes is the empty set.
+    let mut set: libc::cpu_set_t = unsafe { core::mem::zeroed() };
+    // SAFETY: 0 names this thread, and `set` has room for the size given.
+    let status = unsafe { libc::sched_getaffinity(0, size_of_val(&set), &mut set) };
+    // It fails on machines with more processors than the set holds.
+    // SAFETY: reads a set that is initialized.
+    status == 0 && unsafe { libc::CPU_COUNT(&set) } == 1
+}
+
+/// The ways to sleep until a deadline, best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Rung {
+    Waitv,
+    Bitset,
+    Relative,
+}
+
+impl Rung {
+    const fn next(self) -> Option<Rung> {
+        match self {
+            Rung::Waitv => Some(Rung::Bitset),
+            Rung::Bitset => Some(Rung::Relative),
+            Rung::Relative => None,
+        }
+    }
+}
+
+/// The best rung that has not failed yet. Relaxed: whoever reads a stale value finds out by itself.
+static BEST_RUNG: AtomicU8 = AtomicU8::new(if cfg!(waitline_futex = "relative") {
+    Rung::Relative as u8
+} else if cfg!(any(waitline_futex = "bitset", target_os = "android")) {
+    // Android kills a process that makes a call it does not know.
+    Rung::Bitset as u8
+} else {
+    Rung::Waitv as u8
+});
+
+fn best_rung() -> Rung {
+    match BEST_RUNG.load(Relaxed) {
+        rung if rung == Rung::Waitv as u8 => Rung::Waitv,
+        rung if rung == Rung::Bitset as u8 => Rung::Bitset,
+        _ => Rung::Relative,
+    }
+}
+
+/// `wait`, with the rung to try first.
+pub(super) fn wait_from(mut rung: Rung, word: Word<'_>, expected: u32, deadline: Deadline) -> Result<(), TimedOut> {
+    loop {
+        let outcome = match KernelTime::of(deadline) {
+            KernelTime::Never => sleep_untimed(word, expected),
+            KernelTime::Passed => return Err(TimedOut),
+            KernelTime::At(clock, time) => match rung {
+                Rung::Waitv => sleep_waitv(word.address(), expected, clock, &time),
+                Rung::Bitset => sleep_bitset(word.address(), expected, clock, &time),
+                Rung::Relative => sleep_relative(word.address(), expected, deadline),
+            },
+        };
+        match outcome {
+            Ok(()) => return Ok(()),
+            // Changed value, or a signal handler ran: C1. Timed futex(2) waits end at every handler, even under
+            // SA_RESTART; the deadline is absolute, so looking again costs nothing but the look.
+            Err(libc::EAGAIN | libc::EINTR) => return Ok(()),
+            // C2: the relative rung sleeps in slices, and no kernel's word counts for more than the clock's.
+            Err(libc::ETIMEDOUT) => {
+                if deadline.has_passed() {
+                    return Err(TimedOut);
+                }
+            }
+            Err(errno) => match rung.next() {
+                Some(next) => {
+                    if matches!(errno, libc::ENOSYS | libc::EPERM) {
+                        BEST_RUNG.fetch_max(next as u8, Relaxed);
+                    }
+                    rung = next;
+                }
+                None => {
+                    debug_assert!(false, "futex wait: {}", std::io::Error::from_raw_os_error(errno));
+                    // A spin beats a crash (C1), and leaves the processor to whoever is waited for.
+                    std::thread::yield_now();
+                    return Ok(());
+                }
+            },
+        }
+    }
+}
+
+// Each of these makes one system call and answers with its errno.
+
+fn sleep_untimed(word: Word<'_>, expected: u32) -> Result<(), c_int> {
+    match word {
+        Word::Whole(word) => {
+            atomic_wait::wait(word, expected);
+            Ok(())
+        }
+        Word::LowHalf(_) | Word::HighHalf(_) => {
+            let forever = core::ptr::null::<RelativeTime>();
+            // SAFETY: the address is that of a live word, borrowed for the call; a null timeout means none.
+            check(unsafe { libc::syscall(libc::SYS_futex, word.address(), WAIT, expected, forever) })
+        }
+    }
+}
+
+fn sleep_waitv(address: *const u32, expected: u32, clock: Clock, time: &KernelTimespec) -> Result<(), c_int> {
+    /// `struct futex_waitv` of linux/futex.h.
+    #[repr(C)]
+    struct Waiter {
+        value: u64,
+        address: u64,
+        flags: u32,
+        reserved: u32,
+    }
+    const SIZE_U32: u32 = 2;
+    const PRIVATE: u32 = 128;
+
+    let waiter =
+        Waiter { value: u64::from(expected), address: address as usize as u64, flags: SIZE_U32 | PRIVATE, reserved: 0 };
+    // SAFETY: the address is that of a live word, borrowed by the caller for as long as it sleeps; `waiter` and
+    // `time` are of the kernel's layout and outlive the call.
+    check(unsafe {
+        libc::syscall(
+            libc::SYS_futex_waitv,
+            &raw const waiter,
+            1 as c_uint,
+            0 as c_uint,
+            core::ptr::from_ref(time),
+            clock.id(),
+        )
+    })
+}
+
+fn sleep_bitset(address: *const u32, expected: u32, clock: Clock, time: &KernelTimespec) -> Result<(), c_int> {
+    let operation = libc::FUTEX_WAIT_BITSET
+        | libc::FUTEX_PRIVATE_FLAG
+        | match clock {
+            Clock::Monotonic => 0,
+            Clock::Realtime => libc::FUTEX_CLOCK_REALTIME,
+        };
+    // SAFETY: as for `sleep_waitv`; this call's timespec is the 64-bit one on every target.
+    check(unsafe {
+        libc::syscall(
+            SYS_FUTEX_TIME64,
+            address,
+            operation,
+            expected,
+            core::ptr::from_ref(time),
+            core::ptr::null::<u32>(),
+            libc::FUTEX_BITSET_MATCH_ANY,
+        )
+    })
+}
+
+fn sleep_relative(address: *const u32, expected: u32, deadline: Deadline) -> Result<(), c_int> {
+    // The wall clock may be set while this thread sleeps on the other one: it looks again every second. A sleep
+    // on the monotonic clock is capped by what 32 bits of seconds hold.
+    let slice = match deadline.moment() {
+        crate::deadline::Moment::Wall(_) => Duration::from_secs(1),
+        _ => Duration::from_secs(i32::MAX as u64),
+    };
+    let time = match deadline.remaining() {
+        Some(Duration::ZERO) => return Err(libc::ETIMEDOUT),
+        left => left.map_or(slice, |left| left.min(slice)),
+    };
+    let time =
+        RelativeTime { seconds: time.as_secs() as RelativeField, nanoseconds: time.subsec_nanos() as RelativeField };
+    // SAFETY: as for `sleep_waitv`; RelativeTime is the timespec of SYS_futex.
+    check(unsafe { libc::syscall(libc::SYS_futex, address, WAIT, expected, &raw const time) })
+}
+
+fn check(result: c_long) -> Result<(), c_int> {
+    if result >= 0 {
+        return Ok(());
+    }
+    Err(std::io::Error::last_os_error().raw_os_error().unwrap_or(0))
+}
+
+const WAIT: c_int = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
+
+/// The futex call whose timespec has 64 bits. libc knows it for one 32-bit target only.
+const SYS_FUTEX_TIME64: c_long = if cfg!(any(target_pointer_width = "64", target_arch = "x86_64")) {
+    libc::SYS_futex
+} else if cfg!(target_arch = "mips") {
+    4422
+} else {
+    422
+};
+
+/// `struct __kernel_timespec`: 64 bits everywhere, whatever libc's `timespec` is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+struct KernelTimespec {
+    seconds: i64,
+    nanoseconds: i64,
+}
+
+/// The timespec that SYS_futex takes, which on old 32-bit tables has 32 bits a field.
+#[repr(C)]
+struct RelativeTime {
+    seconds: RelativeField,
+    nanoseconds: RelativeField,
+}
+#[cfg(any(target_pointer_width = "64", target_arch = "x86_64", target_arch = "riscv32"))]
+type RelativeField = i64;
+#[cfg(not(any(target_pointer_width = "64", target_arch = "x86_64", target_arch = "riscv32")))]
+type RelativeField = i32;

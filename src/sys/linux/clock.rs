@@ -1,0 +1,184 @@
+//! Deadlines as the kernel's clocks count them, and the coarse clocks.
+//!
+//! std keeps what an `Instant` holds to itself, but on Linux it is a reading of CLOCK_MONOTONIC. So there is one
+//! `Instant` at which that clock reads zero, and the time since it *is* the kernel's absolute time: no second
+//! clock read, and no anchor to add. `monotonic_zero` finds it once, from outside, and checks it.
+
+use core::time::Duration;
+use std::sync::OnceLock;
+use std::time::{Instant, UNIX_EPOCH};
+
+use super::KernelTimespec;
+use crate::Deadline;
+use crate::deadline::Moment;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Clock {
+    Monotonic,
+    Realtime,
+}
+
+impl Clock {
+    pub(super) fn id(self) -> libc::clockid_t {
+        match self {
+            Clock::Monotonic => libc::CLOCK_MONOTONIC,
+            Clock::Realtime => libc::CLOCK_REALTIME,
+        }
+    }
+}
+
+/// A deadline in the kernel's terms. Negative seconds can't be said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum KernelTime {
+    Never,
+    Passed,
+    At(Clock, KernelTimespec),
+}
+
+impl KernelTime {
+    pub(super) fn of(deadline: Deadline) -> KernelTime {
+        let (clock, time) = match deadline.moment() {
+            Moment::Never => return KernelTime::Never,
+            Moment::Passed => return KernelTime::Passed,
+            Moment::Wall(time) => (Clock::Realtime, time.duration_since(UNIX_EPOCH).ok()),
+            Moment::Monotonic(instant) => match monotonic_zero() {
+                Some(zero) => (Clock::Monotonic, instant.checked_duration_since(zero)),
+                None => (Clock::Monotonic, by_reading_both_clocks(instant)),
+            },
+        };
+        // Before the clock's zero is in the past.
+        let Some(time) = time else { return KernelTime::Passed };
+        match i64::try_from(time.as_secs()) {
+            Ok(seconds) => KernelTime::At(clock, KernelTimespec { seconds, nanoseconds: time.subsec_nanos().into() }),
+            Err(_) => KernelTime::Never,
+        }
+    }
+}
+
+/// Whether a coarse clock has reached the deadline.
+///
+/// The coarse clocks stand still between ticks and never run ahead of the precise ones, so they can prove "passed"
+/// and never "not yet". Readings are turned into std's types, not deadlines into readings, because comparing is cheaper
+/// than subtracting there (5 ns against 7, for the wall clock against 12).
+#[inline]
+pub(crate) fn surely_passed(deadline: Deadline) -> bool {
+    match deadline.moment() {
+        Moment::Never => false,
+        Moment::Passed => true,
+        Moment::Wall(time) => {
+            read(libc::CLOCK_REALTIME_COARSE).and_then(|now| UNIX_EPOCH.checked_add(now)).is_some_and(|now| now >= time)
+        }
+        Moment::Monotonic(instant) => read(libc::CLOCK_MONOTONIC_COARSE)
+            .and_then(|now| monotonic_zero()?.checked_add(now))
+            .is_some_and(|now| now >= instant),
+    }
+}
+
+/// The `Instant` at which CLOCK_MONOTONIC reads zero; `None` where std's `Instant` turns out to be something else.
+fn monotonic_zero() -> Option<Instant> {
+    static ZERO: OnceLock<Option<Instant>> = OnceLock::new();
+    match ZERO.get() {
+        Some(zero) => *zero,
+        None => find_and_keep(&ZERO),
+    }
+}
+
+/// Found outside the cell: every thread finds the same, so nobody need wait for another's finding.
+#[cold]
+fn find_and_keep(cell: &OnceLock<Option<Instant>>) -> Option<Instant> {
+    let zero = find_monotonic_zero();
+    let _ = cell.set(zero);
+    zero
+}
+
+fn find_monotonic_zero() -> Option<Instant> {
+    let before = read(libc::CLOCK_MONOTONIC)?;
+    let now = Instant::now();
+    let after = read(libc::CLOCK_MONOTONIC)?;
+    let reading = reading_of(now)?;
+    if before <= reading && reading <= after { now.checked_sub(reading) } else { None }
+}
+
+/// What the clock read at `instant`, if an `Instant` holds 64-bit seconds and nanoseconds of it: the distance to the
+/// greatest such value, which is where `checked_add` starts to fail.
+fn reading_of(instant: Instant) -> Option<Duration> {
+    let fits = |room| instant.checked_add(room).is_some();
+    let seconds = greatest(i64::MAX as u64, |seconds| fits(Duration::from_secs(seconds)));
+    let nanoseconds = greatest(999_999_999, |nanoseconds| fits(Duration::new(seconds, nanoseconds as u32)));
+    Duration::new(i64::MAX as u64, 999_999_999).checked_sub(Duration::new(seconds, nanoseconds as u32))
+}
+
+/// The greatest number up to `limit` for which `holds` does, given that it holds for 0 and up to some bound.
+fn greatest(limit: u64, holds: impl Fn(u64) -> bool) -> u64 {
+    let (mut holding, mut beyond) = (0, limit + 1);
+    while beyond - holding > 1 {
+        let middle = holding + (beyond - holding) / 2;
+        if holds(middle) { holding = middle } else { beyond = middle }
+    }
+    holding
+}
+
+/// In this order the result can be late by what passes between the two reads, and never early.
+fn by_reading_both_clocks(instant: Instant) -> Option<Duration> {
+    let left = instant.saturating_duration_since(Instant::now());
+    let now = read(libc::CLOCK_MONOTONIC)?;
+    Some(now.saturating_add(left))
+}
+
+#[inline]
+fn read(clock: libc::clockid_t) -> Option<Duration> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the call writes one timespec, to memory that is ours.
+    let status = unsafe { libc::clock_gettime(clock, &mut time) };
+    if status != 0 {
+        return None;
+    }
+    Some(Duration::new(time.tv_sec.try_into().ok()?, time.tv_nsec as u32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_instant_holds_what_the_clock_read() {
+        for _ in 0..1000 {
+            let before = read(libc::CLOCK_MONOTONIC).unwrap();
+            let instant = Instant::now();
+            let after = read(libc::CLOCK_MONOTONIC).unwrap();
+            let zero = monotonic_zero().expect("std's Instant is CLOCK_MONOTONIC here");
+            let held = instant.duration_since(zero);
+            assert!((before..=after).contains(&held), "{before:?} <= {held:?} <= {after:?}");
+            let paired = by_reading_both_clocks(instant).unwrap();
+            assert!(paired >= held, "the way out may be late, never early");
+        }
+    }
+
+    #[test]
+    fn extremes_never_reach_the_kernel() {
+        let now = Instant::now();
+        let zero = monotonic_zero().unwrap();
+        let second = Duration::from_secs(1);
+        assert_eq!(KernelTime::of(Deadline::NEVER), KernelTime::Never);
+        assert_eq!(KernelTime::of(Deadline::PASSED), KernelTime::Passed);
+        assert_eq!(KernelTime::of(zero.checked_sub(second).unwrap().into()), KernelTime::Passed);
+        assert_eq!(KernelTime::of(UNIX_EPOCH.checked_sub(second).unwrap().into()), KernelTime::Passed);
+        let far = now.checked_add(Duration::from_secs(i64::MAX as u64 - (1 << 40))).unwrap();
+        for deadline in [Deadline::from(zero), UNIX_EPOCH.into(), far.into()] {
+            let KernelTime::At(_, time) = KernelTime::of(deadline) else { panic!("{deadline:?}") };
+            assert!(time.seconds >= 0 && (0..1_000_000_000).contains(&time.nanoseconds));
+        }
+    }
+
+    #[test]
+    fn the_coarse_clocks_prove_only_what_is_true() {
+        for _ in 0..10_000 {
+            let now = Deadline::from(Instant::now() + Duration::from_micros(1));
+            assert!(!surely_passed(now) || now.has_passed());
+            let now = Deadline::from(std::time::SystemTime::now() + Duration::from_micros(1));
+            assert!(!surely_passed(now) || now.has_passed());
+        }
+        assert!(surely_passed(monotonic_zero().unwrap().into()));
+        assert!(surely_passed(UNIX_EPOCH.into()));
+    }
+}

@@ -1,0 +1,129 @@
+//! The platform, as a few free functions: sleep on a word, wake sleepers by address, prove that time has passed.
+//!
+//! Every back-end is one file with these functions, of exactly these signatures:
+//!
+//! * `wait(word, expected, deadline)` puts the calling thread to sleep while `word` holds `expected`;
+//! * `wake(address, n)` wakes threads that sleep on that word;
+//! * `surely_passed(deadline)` says `true` if the cheapest clock there is proves that the deadline has passed; `false`
+//!   proves nothing;
+//! * `only_one_processor()` says whether this process can run on one processor only.
+//!
+//! # Contract
+//!
+//! * C1. `Ok` from wait means "look again": the value differed, a wake, a signal, or nothing at all. The word is
+//!   the truth. The caller looks, and sleeps again on the same deadline.
+//! * C2. `TimedOut` comes only once the deadline's own clock has reached it. Kernels that return early, or that
+//!   cap long sleeps, are looped inside.
+//! * C3. For a change of the word that is sequenced before a wake, every waiter either compares the word after
+//!   that change, or is asleep and counted by that wake.
+//! * C4. Nothing else is ordered by either call: the callers' own atomics carry every edge.
+//! * C5. A wake may name memory that is gone: the address is a key and is never read.
+//! * C6. `wake(address, n)` wakes exactly min(n, threads asleep on that word), and each of these returns `Ok`: a wake-up
+//!   is never used up by a thread that reports `TimedOut`.
+//!
+//! There is one back-end in a process and never two mechanisms on one word. `conformance.rs` checks the contract
+//! on every back-end that the machine can run. No trait: there is one implementation a build, and the pins below
+//! keep the signatures the same.
+
+use crate::atomic::{AtomicU32, AtomicU64, Ordering};
+use crate::{Deadline, TimedOut};
+
+#[cfg(all(any(target_os = "linux", target_os = "android"), not(all(test, waitline_loom))))]
+#[cfg_attr(waitline_force_parking, allow(dead_code, unused_imports, reason = "the other back-end is forced"))]
+mod linux;
+#[cfg(all(test, waitline_loom))]
+pub(crate) mod model;
+#[cfg(all(
+    any(test, waitline_force_parking, not(any(target_os = "linux", target_os = "android"))),
+    not(all(test, waitline_loom))
+))]
+#[cfg_attr(
+    not(waitline_force_parking),
+    allow(dead_code, reason = "compiled for its tests where the platform has something better")
+)]
+mod parking;
+
+#[cfg(all(test, not(waitline_loom)))]
+mod conformance;
+
+#[cfg(all(
+    any(target_os = "linux", target_os = "android"),
+    not(any(waitline_force_parking, all(test, waitline_loom)))
+))]
+use linux as native;
+#[cfg(all(test, waitline_loom))]
+use model as native;
+#[cfg(all(
+    any(waitline_force_parking, not(any(target_os = "linux", target_os = "android"))),
+    not(all(test, waitline_loom))
+))]
+use parking as native;
+
+pub(crate) use native::{only_one_processor, surely_passed, wait, wake};
+
+const _: () = {
+    let _: for<'a> fn(Word<'a>, u32, Deadline) -> Result<(), TimedOut> = wait;
+    let _: fn(*const u32, u32) = wake;
+    let _: fn(Deadline) -> bool = surely_passed;
+    let _: fn() -> bool = only_one_processor;
+};
+
+/// What a thread can sleep on: 32 bits, alone or as one half of an aligned 64-bit word.
+///
+/// Rust code never reads a half as 32 bits, because mixed-size accesses are data races in its memory model. Only
+/// the kernel does, through the address; a back-end that compares in user space loads the whole word.
+#[derive(Clone, Copy)]
+pub(crate) enum Word<'a> {
+    #[allow(dead_code, reason = "which words are slept on differs by primitive")]
+    Whole(&'a AtomicU32),
+    LowHalf(&'a AtomicU64),
+    HighHalf(&'a AtomicU64),
+}
+
+impl Word<'_> {
+    /// The key under which its sleepers are known: the address of the four bytes that the kernel compares.
+    ///
+    /// Stays a valid key when the word is gone (C5), so a waker computes it before the write that allows
+    /// others to free the word.
+    #[inline]
+    pub(crate) fn address(self) -> *const u32 {
+        match self {
+            Word::Whole(word) => core::ptr::from_ref(word).cast(),
+            Word::LowHalf(word) => half_address(word, cfg!(target_endian = "big")),
+            Word::HighHalf(word) => half_address(word, cfg!(target_endian = "little")),
+        }
+    }
+
+    /// The 32 bits, for back-ends that compare in user space. Relaxed: C4.
+    #[allow(dead_code, reason = "the kernel compares for some back-ends")]
+    pub(crate) fn load(self) -> u32 {
+        match self {
+            Word::Whole(word) => word.load(Ordering::Relaxed),
+            Word::LowHalf(word) => word.load(Ordering::Relaxed) as u32,
+            Word::HighHalf(word) => (word.load(Ordering::Relaxed) >> 32) as u32,
+        }
+    }
+}
+
+/// Of a 64-bit word, the half that stands first in memory, or the one that stands second.
+#[inline]
+fn half_address(word: &AtomicU64, second: bool) -> *const u32 {
+    core::ptr::from_ref(word).cast::<u32>().wrapping_add(usize::from(second))
+}
+
+#[cfg(all(test, not(waitline_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_half_lies_where_the_byte_order_puts_it() {
+        let word = AtomicU64::new(0x1111_1111_2222_2222);
+        let start = core::ptr::from_ref(&word).cast::<u32>();
+        let bytes = 0x1111_1111_2222_2222_u64.to_ne_bytes();
+        for (half, value) in [(Word::LowHalf(&word), 0x2222_2222), (Word::HighHalf(&word), 0x1111_1111)] {
+            let offset = half.address() as usize - start as usize;
+            let there = u32::from_ne_bytes(bytes[offset..offset + 4].try_into().unwrap());
+            assert_eq!((there, half.load()), (value, value));
+        }
+    }
+}

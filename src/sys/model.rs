@@ -1,0 +1,106 @@
+//! The model checker's platform: one queue of sleepers under a modelled lock, and time that passes when a model
+//! says so.
+//!
+//! The lock gives C3, and nothing but the lock orders anything (C4), so a protocol that leans on the kernel's own
+//! barriers fails here. Clocks are not read: every deadline that has not passed when it is handed in comes when the
+//! model calls [`expire`], a step like any other, which the checker puts before, between and after the others'.
+
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::Word;
+use crate::atomic::model::{Condvar, Mutex, lazy_static};
+use crate::deadline::Moment;
+use crate::{Deadline, TimedOut};
+
+struct Platform {
+    /// In order of arrival. Whoever is not in it any more has been woken or has run out of time.
+    asleep: VecDeque<Arc<Sleeper>>,
+    expired: bool,
+    woken: u32,
+}
+
+struct Sleeper {
+    address: usize,
+    timed: bool,
+    /// Not part of the modelled world: written and read under the platform's lock.
+    up: AtomicBool,
+    timed_out: AtomicBool,
+    get_up: Condvar,
+}
+
+impl Sleeper {
+    fn rouse(&self, timed_out: bool) {
+        self.timed_out.store(timed_out, Relaxed);
+        self.up.store(true, Relaxed);
+        self.get_up.notify_one();
+    }
+}
+
+lazy_static! {
+    static ref PLATFORM: Mutex<Platform> = Mutex::new(Platform { asleep: VecDeque::new(), expired: false, woken: 0 });
+}
+
+pub(crate) fn wait(word: Word<'_>, expected: u32, deadline: Deadline) -> Result<(), TimedOut> {
+    let timed = match deadline.moment() {
+        Moment::Never => false,
+        Moment::Passed => return Err(TimedOut),
+        Moment::Monotonic(_) | Moment::Wall(_) => true,
+    };
+    let mut platform = PLATFORM.lock().unwrap();
+    if word.load() != expected {
+        return Ok(());
+    }
+    if timed && platform.expired {
+        return Err(TimedOut);
+    }
+    let sleeper = Arc::new(Sleeper {
+        address: word.address() as usize,
+        timed,
+        up: AtomicBool::new(false),
+        timed_out: AtomicBool::new(false),
+        get_up: Condvar::new(),
+    });
+    platform.asleep.push_back(Arc::clone(&sleeper));
+    while !sleeper.up.load(Relaxed) {
+        platform = sleeper.get_up.wait(platform).unwrap();
+    }
+    if sleeper.timed_out.load(Relaxed) { Err(TimedOut) } else { Ok(()) }
+}
+
+pub(crate) fn wake(address: *const u32, n: u32) {
+    let mut platform = PLATFORM.lock().unwrap();
+    for _ in 0..n {
+        let next = platform.asleep.iter().position(|sleeper| sleeper.address == address as usize);
+        let Some(sleeper) = next.and_then(|next| platform.asleep.remove(next)) else { return };
+        platform.woken += 1;
+        sleeper.rouse(false);
+    }
+}
+
+/// Lets every deadline come: whoever sleeps until one gets up, and timed waits that start later end at once.
+pub(crate) fn expire() {
+    let mut platform = PLATFORM.lock().unwrap();
+    platform.expired = true;
+    let (timed, untimed) = core::mem::take(&mut platform.asleep).into_iter().partition(|sleeper| sleeper.timed);
+    platform.asleep = untimed;
+    let timed: VecDeque<Arc<Sleeper>> = timed;
+    for sleeper in timed {
+        sleeper.rouse(true);
+    }
+}
+
+/// How many threads wakes have got up so far, time not counted.
+pub(crate) fn woken() -> u32 {
+    PLATFORM.lock().unwrap().woken
+}
+
+pub(crate) fn surely_passed(deadline: Deadline) -> bool {
+    matches!(deadline.moment(), Moment::Passed)
+}
+
+/// A spin explores nothing that the schedules do not.
+pub(crate) fn only_one_processor() -> bool {
+    true
+}

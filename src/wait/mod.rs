@@ -1,0 +1,102 @@
+//! The wait core: one loop that every blocking call of every primitive goes through.
+//!
+//! A primitive says what it waits for, how it announces itself and how it takes its leave ([`Waiter`]); a back-end
+//! of `sys` knows how to sleep. What is between them is here, once, and in this order:
+//!
+//! 1. **Try** before anything else. The callers do that, inline, before they come here: what is there beats a
+//!    deadline that has passed.
+//! 2. **Deadline first**: before any spin, any write and any system call ([`Limit::start`]).
+//! 3. **Spin**, once a call, by counts and not by the clock ([`spin`]).
+//! 4. **Announce**, by a read-modify-write of the word that whoever ends the wait changes. That one's own
+//!    read-modify-write then either comes later and sees the announcement, or came earlier and is seen here.
+//! 5. **Sleep** on the one absolute deadline, and look again whenever `sys` says so, without a new spin.
+//! 6. **Last look** when the time is up: what came by then is taken, and only otherwise is the announcement taken
+//!    back and [`TimedOut`] reported. So no value comes at the deadline and is left behind.
+
+mod expiry;
+mod spin;
+
+use core::time::Duration;
+
+use crate::sys::{self, Word};
+use crate::{Deadline, TimedOut};
+
+/// One blocking call, as the wait core sees it.
+pub(crate) trait Waiter<'a> {
+    /// What the call waits for.
+    type Output;
+
+    /// One attempt that leaves no trace if it fails.
+    fn attempt(&mut self) -> Option<Self::Output>;
+
+    /// Whether others sleep already, for what this call would take if it were awake at the right moment.
+    fn others_sleep(&self) -> bool;
+
+    /// One attempt; if it fails, the announcement (unless made before) and what to sleep on.
+    fn attempt_or_announce(&mut self) -> Step<'a, Self::Output>;
+
+    /// The last look: one attempt; if it fails, the announcement is taken back.
+    fn attempt_or_leave(&mut self) -> Option<Self::Output>;
+}
+
+/// What a waiter does next.
+pub(crate) enum Step<'a, T> {
+    /// It has what it waited for.
+    Done(T),
+    /// It sleeps while the word holds the value.
+    Sleep(Word<'a>, u32),
+}
+
+/// For how long a call waits, as its caller said it.
+#[derive(Clone, Copy)]
+pub(crate) enum Limit {
+    For(Duration),
+    Until(Deadline),
+}
+
+impl Limit {
+    pub(crate) const NEVER: Limit = Limit::Until(Deadline::NEVER);
+
+    /// The deadline; or that it has passed.
+    ///
+    /// A relative limit becomes a deadline only here, after the first attempt, so that a timed call that succeeds
+    /// reads no clock. Such a deadline has just been made, and only the precise clock can tell that it has passed.
+    #[inline]
+    fn start(self) -> Result<Deadline, TimedOut> {
+        let (deadline, passed) = match self {
+            Limit::For(timeout) => {
+                let deadline = Deadline::after(timeout);
+                (deadline, deadline.has_passed())
+            }
+            Limit::Until(deadline) => (deadline, expiry::has_passed(deadline)),
+        };
+        if passed { Err(TimedOut) } else { Ok(deadline) }
+    }
+}
+
+/// Waits until `waiter` has what it waits for, or until the limit.
+///
+/// The caller has made one attempt already, which failed.
+#[inline]
+pub(crate) fn block_on<'a, W: Waiter<'a>>(waiter: W, limit: Limit) -> Result<W::Output, TimedOut> {
+    let deadline = limit.start()?;
+    spin_and_sleep(waiter, deadline)
+}
+
+/// Apart, so that a poll with a deadline that has passed does not pay for a stack frame.
+#[cold]
+#[inline(never)]
+fn spin_and_sleep<'a, W: Waiter<'a>>(mut waiter: W, deadline: Deadline) -> Result<W::Output, TimedOut> {
+    if let Some(output) = spin::spin(&mut waiter, deadline) {
+        return Ok(output);
+    }
+    loop {
+        let (word, expected) = match waiter.attempt_or_announce() {
+            Step::Done(output) => return Ok(output),
+            Step::Sleep(word, expected) => (word, expected),
+        };
+        if sys::wait(word, expected, deadline).is_err() {
+            return waiter.attempt_or_leave().ok_or(TimedOut);
+        }
+    }
+}
