@@ -8,6 +8,8 @@
 #![cfg(target_os = "linux")]
 #![allow(unsafe_code, reason = "system calls, signals, an allocator")]
 
+mod common;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::hint::black_box;
@@ -17,6 +19,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use std::{array, env, thread};
 
+use common::spawn;
+use common::threads::until_all_asleep;
 use waitline::{BinarySemaphore, Deadline, Semaphore};
 
 const ROUNDS: usize = 2_000;
@@ -65,11 +69,14 @@ fn nobody_is_woken_who_was_woken_before() {
     assert_quiet("nobody_is_woken_who_was_woken_before", || {
         let fixture = Fixture::empty();
         thread::scope(|scope| {
+            let mut waiters = Vec::new();
             for _ in 0..4 {
-                scope.spawn(|| (0..100).for_each(|_| fixture.counting.acquire()));
-                scope.spawn(|| (0..50).for_each(|_| fixture.counting.acquire_many(2)));
-                scope.spawn(|| fixture.binary.acquire());
+                waiters.push(spawn(scope, "one at a time", || (0..100).for_each(|_| fixture.counting.acquire())));
+                waiters.push(spawn(scope, "two at a time", || (0..50).for_each(|_| fixture.counting.acquire_many(2))));
+                waiters.push(spawn(scope, "the binary one", || fixture.binary.acquire()));
             }
+            // So that each has been registered before it takes a permit.
+            until_all_asleep(&waiters);
             (0..800).for_each(|_| fixture.counting.release());
             let mut binary = 0;
             while binary < 4 {

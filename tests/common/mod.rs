@@ -1,0 +1,110 @@
+//! What the tests of public behaviour share: the calls under test as one table, threads that say who they are and
+//! whether they sleep, a gate that lets several go at once, and a watchdog.
+
+#![allow(dead_code, unused_imports, reason = "each test file uses a part of this")]
+
+pub(crate) mod calls;
+#[cfg(target_os = "linux")]
+pub(crate) mod linux;
+pub(crate) mod panics;
+pub(crate) mod pools;
+pub(crate) mod threads;
+mod watchdog;
+
+use std::cell::UnsafeCell;
+use std::sync::atomic::{
+    AtomicUsize,
+    Ordering::{AcqRel, Acquire},
+};
+use std::thread;
+
+pub(crate) use calls::{Subject, Wait, subjects};
+pub(crate) use pools::{Binary, Call, Counting, Held, Pool, pools};
+pub(crate) use threads::{Worker, spawn};
+pub(crate) use watchdog::{watchdog, watchdog_beyond};
+
+/// A number from the environment.
+pub(crate) fn from_environment<T: std::str::FromStr>(name: &str, default: T) -> T {
+    match std::env::var(name) {
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")),
+        Err(_) => default,
+    }
+}
+
+/// How often to do something: `n` times `WAITLINE_ROUNDS_FACTOR`, which is 1 unless set.
+pub(crate) fn rounds(n: u32) -> u32 {
+    (f64::from(n) * rounds_factor()).ceil() as u32
+}
+
+fn rounds_factor() -> f64 {
+    from_environment("WAITLINE_ROUNDS_FACTOR", 1.0)
+}
+
+/// Lets its parties go at the same moment, again and again. They stay awake meanwhile, so a thread that has passed
+/// the gate and is asleep sleeps in what it does next.
+pub(crate) struct Gate {
+    parties: usize,
+    arrived: AtomicUsize,
+}
+
+impl Gate {
+    pub(crate) fn new(parties: usize) -> Gate {
+        Gate { parties, arrived: AtomicUsize::new(0) }
+    }
+
+    pub(crate) fn pass(&self) {
+        let ticket = self.arrived.fetch_add(1, AcqRel);
+        let all = (ticket / self.parties + 1) * self.parties;
+        stay_awake_until(|| self.arrived.load(Acquire) >= all);
+    }
+}
+
+/// Spins a little, then offers the processor to others.
+pub(crate) fn stay_awake_until(mut condition: impl FnMut() -> bool) {
+    for _ in 0..100 {
+        if condition() {
+            return;
+        }
+        std::hint::spin_loop();
+    }
+    while !condition() {
+        thread::yield_now();
+    }
+}
+
+/// Passes some time, different from round to round, so that two sides meet at every point of each other.
+pub(crate) fn jitter(round: u32) {
+    for _ in 0..round.wrapping_mul(0x9E37_79B9) >> 25 {
+        std::hint::spin_loop();
+    }
+}
+
+/// Memory that nothing but the primitive under test makes safe to share. Tools that find data races see every access.
+#[allow(unsafe_code, reason = "plain memory between threads is what some tests are about")]
+pub(crate) mod plain {
+    use super::UnsafeCell;
+
+    #[derive(Default)]
+    pub(crate) struct Plain<T>(UnsafeCell<T>);
+
+    // SAFETY: `get` and `set` leave the exclusion to their callers.
+    unsafe impl<T: Send> Sync for Plain<T> {}
+
+    impl<T: Copy> Plain<T> {
+        pub(crate) fn new(value: T) -> Plain<T> {
+            Plain(UnsafeCell::new(value))
+        }
+
+        /// The caller has what excludes writers.
+        pub(crate) fn get(&self) -> T {
+            // SAFETY: the exclusion under test.
+            unsafe { *self.0.get() }
+        }
+
+        /// The caller has what excludes everybody else.
+        pub(crate) fn set(&self, value: T) {
+            // SAFETY: the exclusion under test.
+            unsafe { *self.0.get() = value }
+        }
+    }
+}
