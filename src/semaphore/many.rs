@@ -174,14 +174,8 @@ impl<'a> Collector<'a> {
                 (!now.has_queue()).then(|| (now.set_queue(), Relaxed)) // I6
             } else {
                 let turn = now.take_all().add_waiter().set_turn();
-                Some((
-                    if slept {
-                        turn.set_queue() /* I8 */
-                    } else {
-                        turn
-                    },
-                    Relaxed,
-                ))
+                let turn = if slept { turn.set_queue() } else { turn }; // I8
+                Some((turn, Relaxed))
             }
         });
         let (Ok(before) | Err(before)) = moved;
