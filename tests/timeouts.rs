@@ -5,6 +5,7 @@
 
 mod common;
 
+use std::sync::Arc;
 use std::sync::atomic::{
     AtomicBool, AtomicU32,
     Ordering::{Acquire, Relaxed, Release},
@@ -361,4 +362,30 @@ fn drain(pool: &dyn common::Pool) -> usize {
         taken += 1;
     }
     taken
+}
+
+/// What comes between the first attempt and the look at the clock is not left behind either. Converting the deadline is
+/// where a caller's code runs in between.
+#[test]
+fn what_comes_before_the_clock_is_read_is_taken() {
+    struct PassedAfter<'a>(&'a dyn Fn());
+    impl From<PassedAfter<'_>> for Deadline {
+        fn from(deadline: PassedAfter<'_>) -> Deadline {
+            (deadline.0)();
+            Deadline::PASSED
+        }
+    }
+
+    let (counting, binary) = (Arc::new(Semaphore::new(0)), BinarySemaphore::new(false));
+    let release_two = || counting.release_many(2);
+    assert!(counting.try_acquire_until(PassedAfter(&|| counting.release())));
+    assert!(counting.try_acquire_many_until(2, PassedAfter(&release_two)));
+    assert!(!counting.try_acquire_many_until(3, PassedAfter(&release_two)));
+    assert!(counting.try_acquire_many(2));
+    counting.try_acquire_permit_until(PassedAfter(&|| counting.release())).unwrap().forget();
+    counting.try_acquire_permits_until(2, PassedAfter(&release_two)).unwrap().forget();
+    counting.try_acquire_owned_until(2, PassedAfter(&release_two)).unwrap().forget();
+    assert_eq!(counting.available_permits(), 0);
+    assert!(binary.try_acquire_until(PassedAfter(&|| assert!(binary.release()))));
+    assert!(!binary.is_available());
 }

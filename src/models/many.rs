@@ -113,11 +113,16 @@ fn a_collector_whose_time_is_up_passes_its_turn_on() {
 fn a_caller_that_leaves_the_queue_passes_its_wake_up_on() {
     explore_up_to(1, || {
         let semaphore = Arc::new(Semaphore::new(1));
-        let users = [(); 3].map(|()| user(&semaphore, 2));
-        semaphore.release();
+        let users = [(); 2].map(|()| user(&semaphore, 2));
+        let releaser = {
+            let semaphore = Arc::clone(&semaphore);
+            thread::spawn(move || semaphore.release())
+        };
+        drop(semaphore.acquire_permits(2));
         for user in users {
             user.join().unwrap();
         }
+        releaser.join().unwrap();
         assert_at_rest(&semaphore, 2);
     });
 }

@@ -1,4 +1,5 @@
-//! Models: the real code, on modelled atomics and a modelled platform, through every schedule (`cargo loom`).
+//! Models: the real code, on modelled atomics and a modelled platform, through every schedule with a few preemptions
+//! (`cargo loom`).
 //!
 //! Each model is a small program of two or three threads. Deadlines come when a model calls [`expire`], which the
 //! checker puts at every point of the other threads' progress, so that a timeout is explored before, during and after

@@ -23,7 +23,7 @@ fn a_change_before_a_wake_is_seen_or_ends_the_sleep() {
 }
 
 #[test]
-fn a_wake_or_the_time_ends_a_timed_sleep_and_never_both() {
+fn a_wake_or_the_time_ends_a_sleep_and_a_timeout_uses_up_no_wake() {
     explore(|| {
         let word = Arc::new(AtomicU64::new(0));
         let waiter = {
@@ -33,8 +33,9 @@ fn a_wake_or_the_time_ends_a_timed_sleep_and_never_both() {
         let timer = thread::spawn(expire);
         sys::wake(Word::LowHalf(&word).address(), 1); // the other half: nobody's
         sys::wake(Word::HighHalf(&word).address(), 2);
-        let woke = waiter.join().unwrap();
+        let slept = waiter.join().unwrap();
         timer.join().unwrap();
-        assert_eq!(woke, woken() == 1);
+        assert!(woken() <= 1);
+        assert!(slept || woken() == 0);
     });
 }

@@ -65,13 +65,13 @@ fn has_waiters(state: u32) -> bool {
 /// something to do" flag wants, and any thread may release. To count, use [`Semaphore`](crate::Semaphore), which also
 /// has guards.
 ///
-/// Four bytes, no allocation, fit for a `static`. (A `const` one would be a new one at every use.)
+/// Four bytes, fit for a `static`. (A `const` one would be a new one at every use.)
 ///
 /// # Fairness
 ///
 /// None: a thread that comes along may take the permit before a woken one does. Sleepers are woken in the order in
 /// which they fell asleep, except where the platform puts real-time threads first. A release wakes one thread at the
-/// most, and makes no system call when nobody sleeps.
+/// most, and makes no system call when nobody waits.
 ///
 /// # Memory ordering
 ///
@@ -248,8 +248,8 @@ impl BinarySemaphore {
     /// [`release`](BinarySemaphore::release) for a semaphore that may die as soon as the permit is visible, such as one
     /// on the stack of the thread that waits.
     ///
-    /// Nothing of the semaphore is touched after the one write that makes the permit available, and no reference to it
-    /// is held meanwhile.
+    /// Nothing of the semaphore is touched after the one write that makes the permit available, and no
+    /// `&BinarySemaphore` is formed.
     ///
     /// # Safety
     ///

@@ -13,7 +13,8 @@
 //!
 //! # Invariants
 //!
-//! * I1. permits never exceeds `MAX_PERMITS`. A release that would go beyond panics before it writes.
+//! * I1. A release that finds that it would go beyond `MAX_PERMITS` panics before it writes. Small ones look before their
+//!   write, so some that race with a very large one may end a few beyond (`state.rs`), and never in the other half.
 //! * I2. A thread sleeps on the permits half only while it is counted in waiters, and only on the value 0.
 //! * I3. Whoever raises permits by n wakes min(n, waiters) threads there, waiters as its own write found it. All who
 //!   sleep there can use any one permit, so no wake-up is ever passed on.
@@ -57,19 +58,19 @@ use crate::wait::{self, Limit};
 /// [`OwnedPermit`](crate::OwnedPermit) give back what they hold by themselves. For a plain yes-or-no signal that never
 /// counts beyond one, see [`BinarySemaphore`](crate::BinarySemaphore).
 ///
-/// A semaphore is eight bytes, needs no allocation, and can be a `static`. (A `const` semaphore would be a new one at
+/// A semaphore is eight bytes, and can be a `static`. (A `const` semaphore would be a new one at
 /// every use.)
 ///
 /// # Wake-ups
 ///
-/// A release wakes at most as many threads as it released permits, and makes no system call when nobody sleeps.
+/// A release wakes at most as many threads as it released permits, and makes no system call when nobody waits.
 ///
 /// # Fairness
 ///
 /// None: a thread that comes along while a woken one is on its way may take the permit first (*barging*). The woken
 /// one then sleeps again, on the same deadline. Sleepers are woken in the order in which they fell asleep, except
-/// where the platform puts real-time threads first. Calls for many permits queue up among themselves; see
-/// [`acquire_many`](Semaphore::acquire_many).
+/// where the platform puts real-time threads first. Calls for many permits collect them one after another, in no
+/// particular order; see [`acquire_many`](Semaphore::acquire_many).
 ///
 /// # Memory ordering
 ///
@@ -254,7 +255,8 @@ impl Semaphore {
     ///
     /// # Panics
     ///
-    /// If there would be more than [`MAX_PERMITS`](Semaphore::MAX_PERMITS); nothing has changed then.
+    /// If there would be more than [`MAX_PERMITS`](Semaphore::MAX_PERMITS); nothing has changed then. (At the very limit,
+    /// small releases that race with a very large one may succeed and end a few beyond it.)
     ///
     /// # Examples
     ///
@@ -277,13 +279,14 @@ impl Semaphore {
     /// [`release_many`](Semaphore::release_many) for a semaphore that may die as soon as the permits are visible, such
     /// as one on the stack of the thread that waits.
     ///
-    /// Nothing of the semaphore is touched after the one write that makes the permits available, and no reference to
-    /// it is held meanwhile. (A `&self` method must not be called on an object that another thread frees before the
+    /// Nothing of the semaphore is touched after the one write that makes the permits available, and no
+    /// `&Semaphore` is formed. (A `&self` method must not be called on an object that another thread frees before the
     /// method returns.)
     ///
     /// # Safety
     ///
-    /// `this` points to a semaphore that lives until the permits of this call have been taken.
+    /// `this` points to a semaphore that lives until the permits of this call have been taken. Permits are all alike: an
+    /// owner who expects several releases has received this one for certain only when it has taken the permits of all.
     ///
     /// # Panics
     ///
@@ -400,7 +403,7 @@ fn too_many(n: usize) -> ! {
 #[cold]
 #[track_caller]
 fn overflow(n: usize) -> ! {
-    panic!("released {n} permits too many: a semaphore has at most 2^31 - 1");
+    panic!("releasing {n} permits: a semaphore has at most 2^31 - 1");
 }
 
 /// No permit is available.

@@ -10,7 +10,8 @@
 //! * I7. The write that clears `TURN` clears `QUEUE`, and if that was set wakes one thread on the upper half.
 //! * I8. A thread that has slept on the upper half may have used up that one wake-up, while others still sleep there. So
 //!   it takes `TURN` only together with `QUEUE`, and if it takes its permits out of turn it wakes one thread there. If it
-//!   sleeps again, `QUEUE` is set by then (I6). If its time comes, then in a sleep that no wake-up ended (C6 of `sys`).
+//!   sleeps again, `QUEUE` is set by then (I6). If its time has come, it is told so instead of a sleep (C6 of `sys`), and
+//!   whoever has `TURN` finds `QUEUE` set.
 //! * I9. A collector whose time is up gives everything back, deregisters and clears `TURN` in one write, and wakes as if
 //!   it had released the pieces.
 //!
@@ -38,9 +39,9 @@ impl Semaphore {
     /// Returns when this thread has taken all `n`.
     ///
     /// If fewer than `n` are available, the call collects what there is, piece by piece, so that a stream of calls for
-    /// single permits can't starve it. One call at a time collects; others that want many wait for their turn, and
-    /// take theirs out of turn only if all of it is there at once. So permits that are being collected are held back
-    /// from everybody else until the call has all of them.
+    /// single permits starves it no more than it starves a call for one. One call at a time collects; others that want
+    /// many wait until it is done, and take theirs meanwhile only if all of it is there at once. So permits that are
+    /// being collected are held back from everybody else until the call has all of them.
     ///
     /// A thread that holds permits and waits for more can deadlock with another one that does the same, as with any
     /// lock: take all at once.
@@ -223,6 +224,7 @@ impl<'a> Collector<'a> {
         let moved = state::transition(self.state, |now| {
             Some(match now.take(missing) {
                 Some(taken) => (self.finish(taken), Acquire /* E1 */),
+                // All of them fit: fewer than `missing` are there.
                 None => (self.finish(now.give_what_fits(pieces)), Relaxed /* I9 */),
             })
         });

@@ -2,12 +2,12 @@
 
 use crate::atomic::{AtomicU64, Ordering, Transition};
 
-/// The greatest number of permits. Below the sign bit, so that the few that [`FAST_RELEASE`] allows beyond a check
-/// never reach the other half.
+/// The greatest number of permits. Half of what the bits hold, so that the overshoot of [`FAST_RELEASE`] fits too.
 pub(super) const MAX_PERMITS: u32 = i32::MAX as u32;
 
 /// A release of at most this many permits may be a plain `fetch_add`, if the count was at most [`FAR_BELOW_MAX`] just
-/// before: it would take 2^24 threads in that very step to get past [`MAX_PERMITS`].
+/// before. If others release very many in between, the count may end above [`MAX_PERMITS`], by this many a thread. It
+/// would take 2^25 threads in that very step to reach the other half.
 pub(super) const FAST_RELEASE: u32 = 64;
 pub(super) const FAR_BELOW_MAX: u32 = MAX_PERMITS - (1 << 30);
 
@@ -136,7 +136,12 @@ mod tests {
     #[test]
     fn no_crowd_of_fast_releases_reaches_the_other_half() {
         let threads = 1_u64 << 22; // more than Linux has thread ids
-        let most = u64::from(FAR_BELOW_MAX) + threads * u64::from(FAST_RELEASE);
-        assert!(most <= u64::from(MAX_PERMITS));
+        let most = u64::from(MAX_PERMITS) + threads * u64::from(FAST_RELEASE);
+        assert!(most <= u64::from(u32::MAX));
+        // What is beyond the maximum can be taken, and nothing can be given.
+        let beyond = State::of(MAX_PERMITS + 64);
+        assert_eq!(beyond.give(1), None);
+        assert_eq!(beyond.give_what_fits(1), beyond);
+        assert_eq!(beyond.take(65), Some(State::of(MAX_PERMITS - 1)));
     }
 }

@@ -50,12 +50,15 @@ pub(crate) fn wake(address: *const u32, n: u32) {
 }
 
 /// Reads the affinity mask, not `available_parallelism`: that one opens files and allocates, which a thread that
-/// waits inside an allocator or a sandbox can't afford.
+/// waits inside an allocator or a sandbox can't afford. The mask of the main thread, because others are pinned one by
+/// one in many a pool.
 pub(crate) fn only_one_processor() -> bool {
     // SAFETY: all zeroes is the empty set.
     let mut set: libc::cpu_set_t = unsafe { core::mem::zeroed() };
-    // SAFETY: 0 names this thread, and `set` has room for the size given.
-    let status = unsafe { libc::sched_getaffinity(0, size_of_val(&set), &mut set) };
+    // SAFETY: makes a system call that has no preconditions.
+    let main_thread = unsafe { libc::getpid() };
+    // SAFETY: `set` has room for the size given.
+    let status = unsafe { libc::sched_getaffinity(main_thread, size_of_val(&set), &mut set) };
     // It fails on machines with more processors than the set holds.
     // SAFETY: reads a set that is initialized.
     status == 0 && unsafe { libc::CPU_COUNT(&set) } == 1
@@ -81,14 +84,17 @@ impl Rung {
 }
 
 /// The best rung that has not failed yet. Relaxed: whoever reads a stale value finds out by itself.
-static BEST_RUNG: AtomicU8 = AtomicU8::new(if cfg!(waitline_futex = "relative") {
-    Rung::Relative as u8
-} else if cfg!(any(waitline_futex = "bitset", target_os = "android")) {
-    // Android kills a process that makes a call it does not know.
-    Rung::Bitset as u8
-} else {
-    Rung::Waitv as u8
-});
+///
+/// Android kills a process that makes a call it does not know, so nothing is tried out there, and on its 32-bit
+/// systems not even the call with 64-bit times.
+static BEST_RUNG: AtomicU8 =
+    AtomicU8::new(if cfg!(any(waitline_futex = "relative", all(target_os = "android", target_pointer_width = "32"))) {
+        Rung::Relative as u8
+    } else if cfg!(any(waitline_futex = "bitset", target_os = "android")) {
+        Rung::Bitset as u8
+    } else {
+        Rung::Waitv as u8
+    });
 
 fn best_rung() -> Rung {
     match BEST_RUNG.load(Relaxed) {
@@ -100,9 +106,17 @@ fn best_rung() -> Rung {
 
 /// `wait`, with the rung to try first.
 pub(super) fn wait_from(mut rung: Rung, word: Word<'_>, expected: u32, deadline: Deadline) -> Result<(), TimedOut> {
+    // C2, C6: asked of the clock, by a thread that has not slept in this call.
+    if deadline.has_passed() {
+        return Err(TimedOut);
+    }
     loop {
         let outcome = match KernelTime::of(deadline) {
-            KernelTime::Never => sleep_untimed(word, expected),
+            KernelTime::Never => {
+                // Whatever it says: look again.
+                let _ = sleep_untimed(word, expected);
+                return Ok(());
+            }
             KernelTime::Passed => return Err(TimedOut),
             KernelTime::At(clock, time) => match rung {
                 Rung::Waitv => sleep_waitv(word.address(), expected, clock, &time),
@@ -111,30 +125,22 @@ pub(super) fn wait_from(mut rung: Rung, word: Word<'_>, expected: u32, deadline:
             },
         };
         match outcome {
-            Ok(()) => return Ok(()),
-            // Changed value, or a signal handler ran: C1. Timed futex(2) waits end at every handler, even under
-            // SA_RESTART; the deadline is absolute, so looking again costs nothing but the look.
-            Err(libc::EAGAIN | libc::EINTR) => return Ok(()),
-            // C2: the relative rung sleeps in slices, and no kernel's word counts for more than the clock's.
-            Err(libc::ETIMEDOUT) => {
-                if deadline.has_passed() {
-                    return Err(TimedOut);
-                }
-            }
-            Err(errno) => match rung.next() {
-                Some(next) => {
-                    if matches!(errno, libc::ENOSYS | libc::EPERM) {
-                        BEST_RUNG.fetch_max(next as u8, Relaxed);
-                    }
-                    rung = next;
-                }
-                None => {
-                    debug_assert!(false, "futex wait: {}", std::io::Error::from_raw_os_error(errno));
-                    // A spin beats a crash (C1), and leaves the processor to whoever is waited for.
+            // Woken, changed, or a signal handler ran (timed futex(2) waits end at every handler, even under
+            // SA_RESTART): the deadline is absolute, so looking again costs nothing but the look. Out of time: some
+            // kernels say so to a thread that was woken in the same moment (gVisor), some say it early, and the relative
+            // rung sleeps in slices.
+            Ok(()) | Err(libc::EAGAIN | libc::EINTR | libc::ETIMEDOUT) => return Ok(()),
+            Err(errno) => {
+                let Some(next) = rung.next() else {
+                    // No way to sleep is allowed. A spin beats a crash (C1), and leaves the processor to others.
                     std::thread::yield_now();
                     return Ok(());
+                };
+                if matches!(errno, libc::ENOSYS | libc::EPERM) {
+                    BEST_RUNG.fetch_max(next as u8, Relaxed);
                 }
-            },
+                rung = next;
+            }
         }
     }
 }
@@ -199,7 +205,7 @@ fn sleep_bitset(address: *const u32, expected: u32, clock: Clock, time: &KernelT
             expected,
             core::ptr::from_ref(time),
             core::ptr::null::<u32>(),
-            libc::FUTEX_BITSET_MATCH_ANY,
+            u32::MAX, // any waker
         )
     })
 }
@@ -211,10 +217,7 @@ fn sleep_relative(address: *const u32, expected: u32, deadline: Deadline) -> Res
         crate::deadline::Moment::Wall(_) => Duration::from_secs(1),
         _ => Duration::from_secs(i32::MAX as u64),
     };
-    let time = match deadline.remaining() {
-        Some(Duration::ZERO) => return Err(libc::ETIMEDOUT),
-        left => left.map_or(slice, |left| left.min(slice)),
-    };
+    let time = deadline.remaining().map_or(slice, |left| left.min(slice));
     let time =
         RelativeTime { seconds: time.as_secs() as RelativeField, nanoseconds: time.subsec_nanos() as RelativeField };
     // SAFETY: as for `sleep_waitv`; RelativeTime is the timespec of SYS_futex.
@@ -231,13 +234,8 @@ fn check(result: c_long) -> Result<(), c_int> {
 const WAIT: c_int = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
 
 /// The futex call whose timespec has 64 bits. libc knows it for one 32-bit target only.
-const SYS_FUTEX_TIME64: c_long = if cfg!(any(target_pointer_width = "64", target_arch = "x86_64")) {
-    libc::SYS_futex
-} else if cfg!(target_arch = "mips") {
-    4422
-} else {
-    422
-};
+const SYS_FUTEX_TIME64: c_long =
+    if cfg!(any(target_pointer_width = "64", target_arch = "x86_64")) { libc::SYS_futex } else { 422 };
 
 /// `struct __kernel_timespec`: 64 bits everywhere, whatever libc's `timespec` is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

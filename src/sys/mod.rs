@@ -1,6 +1,6 @@
 //! The platform, as a few free functions: sleep on a word, wake sleepers by address, prove that time has passed.
 //!
-//! Every back-end is one file with these functions, of exactly these signatures:
+//! Every back-end has these functions, of exactly these signatures:
 //!
 //! * `wait(word, expected, deadline)` puts the calling thread to sleep while `word` holds `expected`;
 //! * `wake(address, n)` wakes threads that sleep on that word;
@@ -10,18 +10,19 @@
 //!
 //! # Contract
 //!
-//! * C1. `Ok` from wait means "look again": the value differed, a wake, a signal, or nothing at all. The word is
+//! * C1. `Ok` from wait means "look again": the value differed, a wake, the time, a signal, or nothing at all. The word is
 //!   the truth. The caller looks, and sleeps again on the same deadline.
-//! * C2. `TimedOut` comes only once the deadline's own clock has reached it. Kernels that return early, or that
-//!   cap long sleeps, are looped inside.
+//! * C2. `TimedOut` comes only once the deadline's own clock has reached it: the clock is asked, not the kernel believed,
+//!   and before the word is compared, so that a word which keeps changing keeps nobody beyond the deadline.
 //! * C3. For a change of the word that is sequenced before a wake, every waiter either compares the word after
 //!   that change, or is asleep and counted by that wake.
 //! * C4. Nothing else is ordered by either call: the callers' own atomics carry every edge.
 //! * C5. A wake may name memory that is gone: the address is a key and is never read.
-//! * C6. `wake(address, n)` wakes exactly min(n, threads asleep on that word), and each of these returns `Ok`: a wake-up
-//!   is never used up by a thread that reports `TimedOut`.
+//! * C6. `wake(address, n)` wakes exactly min(n, threads asleep on that word), and a wake-up is never used up by a thread
+//!   that reports `TimedOut`: only a call that has not slept reports it. So who is out of time looks once more than it
+//!   would have to, and no kernel's way with a wake that meets a timeout matters.
 //!
-//! There is one back-end in a process and never two mechanisms on one word. `conformance.rs` checks the contract
+//! There is one back-end in a process and never two mechanisms on one word. `conformance` checks the contract
 //! on every back-end that the machine can run. No trait: there is one implementation a build, and the pins below
 //! keep the signatures the same.
 

@@ -26,13 +26,11 @@ struct Sleeper {
     timed: bool,
     /// Not part of the modelled world: written and read under the platform's lock.
     up: AtomicBool,
-    timed_out: AtomicBool,
     get_up: Condvar,
 }
 
 impl Sleeper {
-    fn rouse(&self, timed_out: bool) {
-        self.timed_out.store(timed_out, Relaxed);
+    fn rouse(&self) {
         self.up.store(true, Relaxed);
         self.get_up.notify_one();
     }
@@ -49,24 +47,23 @@ pub(crate) fn wait(word: Word<'_>, expected: u32, deadline: Deadline) -> Result<
         Moment::Monotonic(_) | Moment::Wall(_) => true,
     };
     let mut platform = PLATFORM.lock().unwrap();
-    if word.load() != expected {
-        return Ok(());
-    }
     if timed && platform.expired {
         return Err(TimedOut);
+    }
+    if word.load() != expected {
+        return Ok(());
     }
     let sleeper = Arc::new(Sleeper {
         address: word.address() as usize,
         timed,
         up: AtomicBool::new(false),
-        timed_out: AtomicBool::new(false),
         get_up: Condvar::new(),
     });
     platform.asleep.push_back(Arc::clone(&sleeper));
     while !sleeper.up.load(Relaxed) {
         platform = sleeper.get_up.wait(platform).unwrap();
     }
-    if sleeper.timed_out.load(Relaxed) { Err(TimedOut) } else { Ok(()) }
+    Ok(()) // by a wake or by the time: C6
 }
 
 pub(crate) fn wake(address: *const u32, n: u32) {
@@ -75,7 +72,7 @@ pub(crate) fn wake(address: *const u32, n: u32) {
         let next = platform.asleep.iter().position(|sleeper| sleeper.address == address as usize);
         let Some(sleeper) = next.and_then(|next| platform.asleep.remove(next)) else { return };
         platform.woken += 1;
-        sleeper.rouse(false);
+        sleeper.rouse();
     }
 }
 
@@ -87,7 +84,7 @@ pub(crate) fn expire() {
     platform.asleep = untimed;
     let timed: VecDeque<Arc<Sleeper>> = timed;
     for sleeper in timed {
-        sleeper.rouse(true);
+        sleeper.rouse();
     }
 }
 

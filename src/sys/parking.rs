@@ -1,14 +1,15 @@
 //! Every other platform, through parking_lot_core: its queues for every operation, on every word.
 //!
-//! Keys are addresses with the top bit flipped. A wake may come late, to an address that is somebody else's by then
-//! (C5); flipped, it can never reach a queue of another crate that uses parking_lot_core in the same process, since
-//! no object lies across that bit. Tokens are always the default one.
+//! A wake may come late, to an address that is somebody else's by then (C5). Where addresses have 64 bits, no object lies
+//! across the top one, so keys have it flipped, and a late wake can't reach a queue of another crate that uses
+//! parking_lot_core in the same process. On smaller targets both halves may be in use: there a key is the address, and a
+//! late wake may be a spurious one elsewhere, as parking_lot_core's own users expect. Tokens are always the default one.
 
 #![allow(unsafe_code, reason = "parking_lot_core's calls")]
 
 use std::time::{Duration, Instant};
 
-use parking_lot_core::{DEFAULT_PARK_TOKEN, DEFAULT_UNPARK_TOKEN, FilterOp, ParkResult};
+use parking_lot_core::{DEFAULT_PARK_TOKEN, DEFAULT_UNPARK_TOKEN, FilterOp};
 
 use super::Word;
 use crate::deadline::Moment;
@@ -18,36 +19,32 @@ use crate::{Deadline, TimedOut};
 const SLICE: Duration = Duration::from_secs(1);
 
 pub(crate) fn wait(word: Word<'_>, expected: u32, deadline: Deadline) -> Result<(), TimedOut> {
-    loop {
-        let timeout = match deadline.moment() {
-            Moment::Never => None,
-            Moment::Passed => return Err(TimedOut),
-            Moment::Monotonic(instant) => Some(instant),
-            Moment::Wall(_) => match deadline.remaining() {
-                Some(Duration::ZERO) => return Err(TimedOut),
-                left => Instant::now().checked_add(left.map_or(SLICE, |left| left.min(SLICE))),
-            },
-        };
-        // C3: the comparison happens under the queue's lock, which every wake takes.
-        // SAFETY: the callbacks neither panic nor call back into parking_lot_core, and all parking on this key is
-        // done here, since it is an address of ours.
-        let result = unsafe {
-            parking_lot_core::park(
-                key(word.address()),
-                || word.load() == expected,
-                || {},
-                |_, _| {},
-                DEFAULT_PARK_TOKEN,
-                timeout,
-            )
-        };
-        match result {
-            ParkResult::Unparked(_) | ParkResult::Invalid => return Ok(()),
-            // C2: a slice may be over, or the park early.
-            ParkResult::TimedOut if deadline.has_passed() => return Err(TimedOut),
-            ParkResult::TimedOut => {}
-        }
+    // C2, C6: asked of the clock, by a thread that has not slept in this call.
+    if deadline.has_passed() {
+        return Err(TimedOut);
     }
+    let timeout = match deadline.moment() {
+        Moment::Never | Moment::Passed => None,
+        Moment::Monotonic(instant) => Some(instant),
+        Moment::Wall(_) => {
+            let slice = deadline.remaining().map_or(SLICE, |left| left.min(SLICE));
+            Instant::now().checked_add(slice)
+        }
+    };
+    // C3: the comparison happens under the queue's lock, which every wake takes.
+    // SAFETY: the callbacks neither panic nor call back into parking_lot_core, and all parking on this key is done
+    // here, since it is an address of ours.
+    let _result = unsafe {
+        parking_lot_core::park(
+            key(word.address()),
+            || word.load() == expected,
+            || {},
+            |_, _| {},
+            DEFAULT_PARK_TOKEN,
+            timeout,
+        )
+    };
+    Ok(())
 }
 
 pub(crate) fn wake(address: *const u32, n: u32) {
@@ -73,5 +70,6 @@ pub(crate) fn only_one_processor() -> bool {
 }
 
 fn key(address: *const u32) -> usize {
-    address as usize ^ (1 << (usize::BITS - 1))
+    const TOP_BIT: usize = if usize::BITS == 64 { 1 << (usize::BITS - 1) } else { 0 };
+    address as usize ^ TOP_BIT
 }

@@ -15,42 +15,42 @@ use crate::{Deadline, sys};
 /// Longer than a tick of any common kernel.
 const LONG_AGO: Duration = Duration::from_millis(20);
 
-/// A guess, of which only the speed depends. Written only when it changes.
+/// A guess, of which only the speed depends. Threads whose polls are of different kinds share it, and then guess wrong now
+/// and then.
 static LONG_PAST_EXPECTED: AtomicBool = AtomicBool::new(false);
 
 #[inline]
 pub(super) fn has_passed(deadline: Deadline) -> bool {
-    let moment = deadline.moment();
-    match moment {
-        Moment::Never => return false,
-        Moment::Passed => return true,
-        Moment::Monotonic(_) | Moment::Wall(_) => {}
-    }
-    if LONG_PAST_EXPECTED.load(Relaxed) {
-        if sys::surely_passed(deadline) {
-            return true;
-        }
-        LONG_PAST_EXPECTED.store(false, Relaxed);
-    }
-    let long_past = match moment {
+    match deadline.moment() {
+        Moment::Never => false,
+        Moment::Passed => true,
         Moment::Monotonic(instant) => {
-            let now = Instant::now();
-            if now < instant {
-                return false;
-            }
-            instant.checked_add(LONG_AGO).is_some_and(|then| then <= now)
+            known_long_past(deadline) || judge(Instant::now(), instant, |instant| instant.checked_add(LONG_AGO))
         }
         Moment::Wall(time) => {
-            let now = SystemTime::now();
-            if now < time {
-                return false;
-            }
-            time.checked_add(LONG_AGO).is_some_and(|then| then <= now)
+            known_long_past(deadline) || judge(SystemTime::now(), time, |time| time.checked_add(LONG_AGO))
         }
-        Moment::Never | Moment::Passed => false,
-    };
-    if long_past {
+    }
+}
+
+#[inline]
+fn known_long_past(deadline: Deadline) -> bool {
+    if !LONG_PAST_EXPECTED.load(Relaxed) {
+        return false;
+    }
+    let passed = sys::surely_passed(deadline);
+    if !passed {
+        LONG_PAST_EXPECTED.store(false, Relaxed);
+    }
+    passed
+}
+
+/// By the precise clock, and with a guess for the next time.
+#[inline]
+fn judge<T: PartialOrd>(now: T, deadline: T, long_after: impl Fn(&T) -> Option<T>) -> bool {
+    let passed = now >= deadline;
+    if passed && long_after(&deadline).is_some_and(|then| now >= then) {
         LONG_PAST_EXPECTED.store(true, Relaxed);
     }
-    true
+    passed
 }

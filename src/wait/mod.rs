@@ -78,9 +78,12 @@ impl Limit {
 ///
 /// The caller has made one attempt already, which failed.
 #[inline]
-pub(crate) fn block_on<'a, W: Waiter<'a>>(waiter: W, limit: Limit) -> Result<W::Output, TimedOut> {
-    let deadline = limit.start()?;
-    spin_and_sleep(waiter, deadline)
+pub(crate) fn block_on<'a, W: Waiter<'a>>(mut waiter: W, limit: Limit) -> Result<W::Output, TimedOut> {
+    match limit.start() {
+        Ok(deadline) => spin_and_sleep(waiter, deadline),
+        // The last look: much may have come between the first one and the clock.
+        Err(TimedOut) => waiter.attempt().ok_or(TimedOut),
+    }
 }
 
 /// Apart, so that a poll with a deadline that has passed does not pay for a stack frame.

@@ -48,8 +48,12 @@ impl KernelTime {
         };
         // Before the clock's zero is in the past.
         let Some(time) = time else { return KernelTime::Passed };
-        match i64::try_from(time.as_secs()) {
-            Ok(seconds) => KernelTime::At(clock, KernelTimespec { seconds, nanoseconds: time.subsec_nanos().into() }),
+        // More than a century from now, on either clock. In some time namespaces Linux overflows with times so far.
+        match u32::try_from(time.as_secs()) {
+            Ok(seconds) => {
+                let nanoseconds = time.subsec_nanos().into();
+                KernelTime::At(clock, KernelTimespec { seconds: seconds.into(), nanoseconds })
+            }
             Err(_) => KernelTime::Never,
         }
     }
@@ -83,7 +87,7 @@ fn monotonic_zero() -> Option<Instant> {
     }
 }
 
-/// Found outside the cell: every thread finds the same, so nobody need wait for another's finding.
+/// Found outside the cell: every thread finds the same, so nobody waits while another one searches.
 #[cold]
 fn find_and_keep(cell: &OnceLock<Option<Instant>>) -> Option<Instant> {
     let zero = find_monotonic_zero();
@@ -163,10 +167,14 @@ mod tests {
         assert_eq!(KernelTime::of(Deadline::PASSED), KernelTime::Passed);
         assert_eq!(KernelTime::of(zero.checked_sub(second).unwrap().into()), KernelTime::Passed);
         assert_eq!(KernelTime::of(UNIX_EPOCH.checked_sub(second).unwrap().into()), KernelTime::Passed);
-        let far = now.checked_add(Duration::from_secs(i64::MAX as u64 - (1 << 40))).unwrap();
-        for deadline in [Deadline::from(zero), UNIX_EPOCH.into(), far.into()] {
+        for deadline in [Deadline::from(zero), UNIX_EPOCH.into(), (now + second).into()] {
             let KernelTime::At(_, time) = KernelTime::of(deadline) else { panic!("{deadline:?}") };
             assert!(time.seconds >= 0 && (0..1_000_000_000).contains(&time.nanoseconds));
+        }
+        for seconds in [1 << 32, (1 << 33) - 1, i64::MAX as u64 - (1 << 40)] {
+            let far = Duration::from_secs(seconds);
+            assert_eq!(KernelTime::of(now.checked_add(far).unwrap().into()), KernelTime::Never);
+            assert_eq!(KernelTime::of(UNIX_EPOCH.checked_add(far).unwrap().into()), KernelTime::Never);
         }
     }
 
