@@ -136,12 +136,14 @@ impl Deadline {
         }
     }
 
+    #[inline]
     pub(crate) fn moment(self) -> Moment {
         self.0
     }
 }
 
 impl From<Instant> for Deadline {
+    #[inline]
     fn from(instant: Instant) -> Deadline {
         Deadline(Moment::Monotonic(instant))
     }
@@ -149,6 +151,7 @@ impl From<Instant> for Deadline {
 
 /// A time before the Unix epoch has passed, whatever the wall clock says.
 impl From<SystemTime> for Deadline {
+    #[inline]
     fn from(time: SystemTime) -> Deadline {
         if time < UNIX_EPOCH { Deadline::PASSED } else { Deadline(Moment::Wall(time)) }
     }
@@ -156,6 +159,7 @@ impl From<SystemTime> for Deadline {
 
 /// `None` is [`Deadline::NEVER`], as in an API whose timeout is optional.
 impl<T: Into<Deadline>> From<Option<T>> for Deadline {
+    #[inline]
     fn from(deadline: Option<T>) -> Deadline {
         deadline.map_or(Deadline::NEVER, Into::into)
     }

@@ -43,7 +43,7 @@ use crate::atomic::{
     Transition, const_fn,
 };
 use crate::sys::{self, Word};
-use crate::wait::{self, Limit, Step, Waiter};
+use crate::wait::{self, Step, Waiter};
 
 const AVAILABLE: u32 = 1;
 const ONE_WAITER: u32 = 2;
@@ -150,7 +150,7 @@ impl BinarySemaphore {
     #[inline]
     pub fn acquire(&self) {
         if !self.try_acquire() {
-            self.take_slow(Limit::NEVER);
+            self.take_slow(Deadline::NEVER);
         }
     }
 
@@ -195,7 +195,8 @@ impl BinarySemaphore {
     #[must_use = "whether the permit was taken"]
     #[inline]
     pub fn try_acquire_for(&self, timeout: Duration) -> bool {
-        self.try_acquire() || (!timeout.is_zero() && self.take_slow(Limit::For(timeout)))
+        let look = || self.try_acquire().then_some(());
+        look().or_else(|| wait::within(timeout, look, |deadline| self.take_slow(deadline))).is_some()
     }
 
     /// Takes the permit, waiting for it no longer than until `deadline`, on the deadline's clock.
@@ -220,7 +221,8 @@ impl BinarySemaphore {
     #[must_use = "whether the permit was taken"]
     #[inline]
     pub fn try_acquire_until(&self, deadline: impl Into<Deadline>) -> bool {
-        self.try_acquire() || self.take_slow(Limit::Until(deadline.into()))
+        let look = || self.try_acquire().then_some(());
+        look().or_else(|| wait::until(deadline.into(), look, |deadline| self.take_slow(deadline))).is_some()
     }
 
     /// Makes the permit available, and wakes one thread if it was not and any waits.
@@ -299,10 +301,10 @@ impl BinarySemaphore {
         is_available(self.state.load(Relaxed))
     }
 
-    /// After a first attempt that failed.
+    /// After a first attempt that failed, and a look at the deadline.
     #[cold]
-    fn take_slow(&self, limit: Limit) -> bool {
-        wait::block_on(Taker { state: &self.state, registered: false }, limit).is_ok()
+    fn take_slow(&self, deadline: Deadline) -> Option<()> {
+        wait::block_on(Taker { state: &self.state, registered: false }, deadline).ok()
     }
 }
 

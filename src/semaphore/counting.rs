@@ -49,7 +49,7 @@ use super::single::Single;
 use super::state::{self, State};
 use crate::Deadline;
 use crate::atomic::{AtomicU64, Ordering::Acquire, const_fn};
-use crate::wait::{self, Limit};
+use crate::wait;
 
 /// A counting semaphore: a number of permits that threads take, wait for and give back.
 ///
@@ -151,7 +151,7 @@ impl Semaphore {
     #[inline]
     pub fn acquire(&self) {
         if !self.try_acquire() {
-            self.take_slow(1, Limit::NEVER);
+            self.take_slow(1, Deadline::NEVER);
         }
     }
 
@@ -356,22 +356,24 @@ impl Semaphore {
 
     #[inline]
     pub(super) fn take_for(&self, n: u32, timeout: Duration) -> bool {
-        self.take(n) || (!timeout.is_zero() && self.take_slow(n, Limit::For(timeout)))
+        let look = || self.take(n).then_some(());
+        look().or_else(|| wait::within(timeout, look, |deadline| self.take_slow(n, deadline))).is_some()
     }
 
     #[inline]
     pub(super) fn take_until(&self, n: u32, deadline: impl Into<Deadline>) -> bool {
-        self.take(n) || self.take_slow(n, Limit::Until(deadline.into()))
+        let look = || self.take(n).then_some(());
+        look().or_else(|| wait::until(deadline.into(), look, |deadline| self.take_slow(n, deadline))).is_some()
     }
 
-    /// After a first attempt that failed.
+    /// After a first attempt that failed, and a look at the deadline.
     #[cold]
-    pub(super) fn take_slow(&self, n: u32, limit: Limit) -> bool {
-        let taken = match n {
-            1 => wait::block_on(Single::new(&self.state), limit),
-            _ => wait::block_on(Collector::new(&self.state, n), limit),
-        };
-        taken.is_ok()
+    pub(super) fn take_slow(&self, n: u32, deadline: Deadline) -> Option<()> {
+        match n {
+            1 => wait::block_on(Single::new(&self.state), deadline),
+            _ => wait::block_on(Collector::new(&self.state, n), deadline),
+        }
+        .ok()
     }
 
     /// Gives back what was taken from here before. Should others have released so many meanwhile that it does not fit

@@ -30,7 +30,7 @@ use crate::atomic::{
     Ordering::{Acquire, Relaxed},
 };
 use crate::sys::{self, Word};
-use crate::wait::{Limit, Step, Waiter};
+use crate::wait::{Step, Waiter};
 
 /// Many permits in one call.
 impl Semaphore {
@@ -64,7 +64,7 @@ impl Semaphore {
     pub fn acquire_many(&self, n: usize) {
         let n = checked(n);
         if !self.take(n) {
-            self.take_slow(n, Limit::NEVER);
+            self.take_slow(n, Deadline::NEVER);
         }
     }
 

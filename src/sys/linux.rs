@@ -29,7 +29,7 @@ use self::clock::{Clock, KernelTime};
 use super::Word;
 use crate::{Deadline, TimedOut};
 
-pub(crate) use self::clock::surely_passed;
+pub(crate) use self::clock::{monotonic_surely_past, wall_surely_past};
 
 pub(crate) fn wait(word: Word<'_>, expected: u32, deadline: Deadline) -> Result<(), TimedOut> {
     wait_from(best_rung(), word, expected, deadline)
@@ -49,19 +49,30 @@ pub(crate) fn wake(address: *const u32, n: u32) {
     }
 }
 
-/// Reads the affinity mask, not `available_parallelism`: that one opens files and allocates, which a thread that
-/// waits inside an allocator or a sandbox can't afford. The mask of the main thread, because others are pinned one by
-/// one in many a pool.
+/// Reads affinity masks, and not `available_parallelism`: that one opens files and allocates, which a thread that waits
+/// inside an allocator or a sandbox can't afford. Two masks, because in many a pool each thread has a processor of its
+/// own: if the main thread and this one are bound to the same, so is the process, as a rule.
 pub(crate) fn only_one_processor() -> bool {
-    // SAFETY: all zeroes is the empty set.
-    let mut set: libc::cpu_set_t = unsafe { core::mem::zeroed() };
     // SAFETY: makes a system call that has no preconditions.
     let main_thread = unsafe { libc::getpid() };
+    match (processors_of(0), processors_of(main_thread)) {
+        (Some(here), Some(there)) => {
+            // SAFETY: reads a set that is initialized.
+            let one = unsafe { libc::CPU_COUNT(&here) } == 1;
+            // SAFETY: the same.
+            one && unsafe { libc::CPU_EQUAL(&here, &there) }
+        }
+        _ => false,
+    }
+}
+
+/// Where the thread may run; 0 is this one. `None` on machines with more processors than the set holds.
+fn processors_of(thread: libc::pid_t) -> Option<libc::cpu_set_t> {
+    // SAFETY: all zeroes is the empty set.
+    let mut set: libc::cpu_set_t = unsafe { core::mem::zeroed() };
     // SAFETY: `set` has room for the size given.
-    let status = unsafe { libc::sched_getaffinity(main_thread, size_of_val(&set), &mut set) };
-    // It fails on machines with more processors than the set holds.
-    // SAFETY: reads a set that is initialized.
-    status == 0 && unsafe { libc::CPU_COUNT(&set) } == 1
+    let status = unsafe { libc::sched_getaffinity(thread, size_of_val(&set), &mut set) };
+    (status == 0).then_some(set)
 }
 
 /// The ways to sleep until a deadline, best first.

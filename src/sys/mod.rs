@@ -4,8 +4,8 @@
 //!
 //! * `wait(word, expected, deadline)` puts the calling thread to sleep while `word` holds `expected`;
 //! * `wake(address, n)` wakes threads that sleep on that word;
-//! * `surely_passed(deadline)` says `true` if the cheapest clock there is proves that the deadline has passed; `false`
-//!   proves nothing;
+//! * `monotonic_surely_past(instant)` and `wall_surely_past(time)` say `true` if the cheapest clock there is proves that the
+//!   moment has passed; `false` proves nothing;
 //! * `only_one_processor()` says whether this process can run on one processor only.
 //!
 //! # Contract
@@ -25,6 +25,8 @@
 //! There is one back-end in a process and never two mechanisms on one word. `conformance` checks the contract
 //! on every back-end that the machine can run. No trait: there is one implementation a build, and the pins below
 //! keep the signatures the same.
+
+use std::time::{Instant, SystemTime};
 
 use crate::atomic::{AtomicU32, AtomicU64, Ordering};
 use crate::{Deadline, TimedOut};
@@ -60,12 +62,13 @@ use model as native;
 ))]
 use parking as native;
 
-pub(crate) use native::{only_one_processor, surely_passed, wait, wake};
+pub(crate) use native::{monotonic_surely_past, only_one_processor, wait, wake, wall_surely_past};
 
 const _: () = {
     let _: for<'a> fn(Word<'a>, u32, Deadline) -> Result<(), TimedOut> = wait;
     let _: fn(*const u32, u32) = wake;
-    let _: fn(Deadline) -> bool = surely_passed;
+    let _: fn(Instant) -> bool = monotonic_surely_past;
+    let _: fn(SystemTime) -> bool = wall_surely_past;
     let _: fn() -> bool = only_one_processor;
 };
 

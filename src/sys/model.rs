@@ -8,6 +8,7 @@
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::{Instant, SystemTime};
 
 use super::Word;
 use crate::atomic::model::{Condvar, Mutex, lazy_static};
@@ -93,8 +94,12 @@ pub(crate) fn woken() -> u32 {
     PLATFORM.lock().unwrap().woken
 }
 
-pub(crate) fn surely_passed(deadline: Deadline) -> bool {
-    matches!(deadline.moment(), Moment::Passed)
+pub(crate) fn monotonic_surely_past(_: Instant) -> bool {
+    false
+}
+
+pub(crate) fn wall_surely_past(_: SystemTime) -> bool {
+    false
 }
 
 /// A spin explores nothing that the schedules do not.

@@ -7,7 +7,7 @@
 
 #![allow(unsafe_code, reason = "parking_lot_core's calls")]
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use parking_lot_core::{DEFAULT_PARK_TOKEN, DEFAULT_UNPARK_TOKEN, FilterOp};
 
@@ -61,15 +61,20 @@ pub(crate) fn wake(address: *const u32, n: u32) {
 }
 
 /// The precise clocks are the cheapest that std has.
-pub(crate) fn surely_passed(deadline: Deadline) -> bool {
-    deadline.has_passed()
+pub(crate) fn monotonic_surely_past(instant: Instant) -> bool {
+    Instant::now() >= instant
+}
+
+/// As [`monotonic_surely_past`].
+pub(crate) fn wall_surely_past(time: SystemTime) -> bool {
+    SystemTime::now() >= time
 }
 
 pub(crate) fn only_one_processor() -> bool {
     std::thread::available_parallelism().is_ok_and(|n| n.get() == 1)
 }
 
-fn key(address: *const u32) -> usize {
+pub(super) fn key(address: *const u32) -> usize {
     const TOP_BIT: usize = if usize::BITS == 64 { 1 << (usize::BITS - 1) } else { 0 };
     address as usize ^ TOP_BIT
 }

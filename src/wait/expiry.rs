@@ -19,30 +19,55 @@ const LONG_AGO: Duration = Duration::from_millis(20);
 /// and then.
 static LONG_PAST_EXPECTED: AtomicBool = AtomicBool::new(false);
 
+/// The deadline `timeout` from now, unless the clock has reached it already. It has just been made, so only the precise
+/// clock can tell.
+pub(super) fn start(timeout: Duration) -> Option<Deadline> {
+    let deadline = Deadline::after(timeout);
+    (!deadline.has_passed()).then_some(deadline)
+}
+
+/// Inlined as far as the kind of deadline, which callers know.
 #[inline]
 pub(super) fn has_passed(deadline: Deadline) -> bool {
     match deadline.moment() {
         Moment::Never => false,
         Moment::Passed => true,
-        Moment::Monotonic(instant) => {
-            known_long_past(deadline) || judge(Instant::now(), instant, |instant| instant.checked_add(LONG_AGO))
-        }
-        Moment::Wall(time) => {
-            known_long_past(deadline) || judge(SystemTime::now(), time, |time| time.checked_add(LONG_AGO))
-        }
+        Moment::Monotonic(instant) => monotonic_has_passed(instant),
+        Moment::Wall(time) => wall_has_passed(time),
     }
 }
 
+fn monotonic_has_passed(deadline: Instant) -> bool {
+    known_long_past(|| sys::monotonic_surely_past(deadline)) || monotonic_has_passed_precisely(deadline)
+}
+
+fn wall_has_passed(deadline: SystemTime) -> bool {
+    known_long_past(|| sys::wall_surely_past(deadline)) || wall_has_passed_precisely(deadline)
+}
+
+// Apart, so that the coarse clocks' callers need no room for what the precise ones take.
+
+#[inline(never)]
+fn monotonic_has_passed_precisely(deadline: Instant) -> bool {
+    judge(Instant::now(), deadline, |deadline| deadline.checked_add(LONG_AGO))
+}
+
+#[inline(never)]
+fn wall_has_passed_precisely(deadline: SystemTime) -> bool {
+    judge(SystemTime::now(), deadline, |deadline| deadline.checked_add(LONG_AGO))
+}
+
+/// By the cheapest clock, if that is worth asking.
 #[inline]
-fn known_long_past(deadline: Deadline) -> bool {
+fn known_long_past(surely_past: impl Fn() -> bool) -> bool {
     if !LONG_PAST_EXPECTED.load(Relaxed) {
         return false;
     }
-    let passed = sys::surely_passed(deadline);
-    if !passed {
+    let past = surely_past();
+    if !past {
         LONG_PAST_EXPECTED.store(false, Relaxed);
     }
-    passed
+    past
 }
 
 /// By the precise clock, and with a guess for the next time.

@@ -5,8 +5,8 @@
 //!
 //! 1. **Try** before anything else. The callers do that, inline, before they come here: what is there beats a
 //!    deadline that has passed.
-//! 2. **Deadline first**: before any spin, any write and any system call ([`Limit::start`]).
-//! 3. **Spin**, once a call, by counts and not by the clock ([`spin`]).
+//! 2. **Deadline first**: before any spin, any write and any system call ([`within`], [`until`]).
+//! 3. **Spin**, once a call, by counts and not by the clock (`spin.rs`).
 //! 4. **Announce**, by a read-modify-write of the word that whoever ends the wait changes. That one's own
 //!    read-modify-write then either comes later and sees the announcement, or came earlier and is seen here.
 //! 5. **Sleep** on the one absolute deadline, and look again whenever `sys` says so, without a new spin.
@@ -47,49 +47,38 @@ pub(crate) enum Step<'a, T> {
     Sleep(Word<'a>, u32),
 }
 
-/// For how long a call waits, as its caller said it.
-#[derive(Clone, Copy)]
-pub(crate) enum Limit {
-    For(Duration),
-    Until(Deadline),
-}
-
-impl Limit {
-    pub(crate) const NEVER: Limit = Limit::Until(Deadline::NEVER);
-
-    /// The deadline; or that it has passed.
-    ///
-    /// A relative limit becomes a deadline only here, after the first attempt, so that a timed call that succeeds
-    /// reads no clock. Such a deadline has just been made, and only the precise clock can tell that it has passed.
-    #[inline]
-    fn start(self) -> Result<Deadline, TimedOut> {
-        let (deadline, passed) = match self {
-            Limit::For(timeout) => {
-                let deadline = Deadline::after(timeout);
-                (deadline, deadline.has_passed())
-            }
-            Limit::Until(deadline) => (deadline, expiry::has_passed(deadline)),
-        };
-        if passed { Err(TimedOut) } else { Ok(deadline) }
-    }
-}
-
-/// Waits until `waiter` has what it waits for, or until the limit.
+/// The rest of a call that may take `timeout` and whose first attempt has failed: `last_look` if the time is up already,
+/// else `wait`, which ends in [`block_on`].
 ///
-/// The caller has made one attempt already, which failed.
+/// The timeout becomes a deadline only here, so that a timed call that succeeds at once reads no clock.
 #[inline]
-pub(crate) fn block_on<'a, W: Waiter<'a>>(mut waiter: W, limit: Limit) -> Result<W::Output, TimedOut> {
-    match limit.start() {
-        Ok(deadline) => spin_and_sleep(waiter, deadline),
-        // The last look: much may have come between the first one and the clock.
-        Err(TimedOut) => waiter.attempt().ok_or(TimedOut),
+pub(crate) fn within<T>(
+    timeout: Duration,
+    last_look: impl FnOnce() -> Option<T>,
+    wait: impl FnOnce(Deadline) -> Option<T>,
+) -> Option<T> {
+    if timeout.is_zero() {
+        return None; // no clock to read, and the look has just been made
+    }
+    match expiry::start(timeout) {
+        Some(deadline) => wait(deadline),
+        None => last_look(),
     }
 }
 
-/// Apart, so that a poll with a deadline that has passed does not pay for a stack frame.
-#[cold]
-#[inline(never)]
-fn spin_and_sleep<'a, W: Waiter<'a>>(mut waiter: W, deadline: Deadline) -> Result<W::Output, TimedOut> {
+/// The rest of a call that may take until `deadline` and whose first attempt has failed, as [`within`].
+#[inline]
+pub(crate) fn until<T>(
+    deadline: Deadline,
+    last_look: impl FnOnce() -> Option<T>,
+    wait: impl FnOnce(Deadline) -> Option<T>,
+) -> Option<T> {
+    // Much may have come between the first look and the clock.
+    if expiry::has_passed(deadline) { last_look() } else { wait(deadline) }
+}
+
+/// Waits until `waiter` has what it waits for, or until the deadline, which has been looked at before.
+pub(crate) fn block_on<'a, W: Waiter<'a>>(mut waiter: W, deadline: Deadline) -> Result<W::Output, TimedOut> {
     if let Some(output) = spin::spin(&mut waiter, deadline) {
         return Ok(output);
     }

@@ -13,7 +13,8 @@ use crate::{Deadline, TimedOut};
 pub(super) struct Backend {
     pub(super) wait: fn(Word<'_>, u32, Deadline) -> Result<(), TimedOut>,
     pub(super) wake: fn(*const u32, u32),
-    pub(super) surely_passed: fn(Deadline) -> bool,
+    pub(super) monotonic_surely_past: fn(Instant) -> bool,
+    pub(super) wall_surely_past: fn(SystemTime) -> bool,
     /// How many threads the back-end's own queue holds under that key, found out without waking any.
     pub(super) asleep: fn(*const u32) -> usize,
 }
@@ -31,7 +32,13 @@ pub(super) fn linux(wait: fn(Word<'_>, u32, Deadline) -> Result<(), TimedOut>) -
         usize::try_from(count).expect("FUTEX_REQUEUE counts sleepers")
     }
 
-    Backend { wait, wake: linux::wake, surely_passed: linux::surely_passed, asleep }
+    Backend {
+        wait,
+        wake: linux::wake,
+        monotonic_surely_past: linux::monotonic_surely_past,
+        wall_surely_past: linux::wall_surely_past,
+        asleep,
+    }
 }
 
 pub(super) fn parking() -> Backend {
@@ -39,18 +46,23 @@ pub(super) fn parking() -> Backend {
     use parking_lot_core::{DEFAULT_UNPARK_TOKEN, FilterOp};
 
     fn asleep(address: *const u32) -> usize {
-        let key = address as usize ^ (1 << (usize::BITS - 1));
         let mut asleep = 0;
         let count = |_| {
             asleep += 1;
             FilterOp::Skip
         };
         // SAFETY: the callbacks neither panic nor call back into parking_lot_core, and nobody is unparked.
-        unsafe { parking_lot_core::unpark_filter(key, count, |_| DEFAULT_UNPARK_TOKEN) };
+        unsafe { parking_lot_core::unpark_filter(parking::key(address), count, |_| DEFAULT_UNPARK_TOKEN) };
         asleep
     }
 
-    Backend { wait: parking::wait, wake: parking::wake, surely_passed: parking::surely_passed, asleep }
+    Backend {
+        wait: parking::wait,
+        wake: parking::wake,
+        monotonic_surely_past: parking::monotonic_surely_past,
+        wall_surely_past: parking::wall_surely_past,
+        asleep,
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
