@@ -1,0 +1,32 @@
+//! tokio's semaphore, from threads.
+
+use super::Contender;
+
+/// `tokio::sync::Semaphore`. It can't wait for a limited time without a runtime.
+#[derive(Debug)]
+pub struct Tokio(tokio::sync::Semaphore);
+
+impl Contender for Tokio {
+    fn name() -> &'static str {
+        "tokio"
+    }
+
+    fn new(available: bool) -> Tokio {
+        Tokio(tokio::sync::Semaphore::new(usize::from(available)))
+    }
+
+    #[inline]
+    fn acquire(&self) {
+        self.0.blocking_acquire().expect("nobody closes it").forget();
+    }
+
+    #[inline]
+    fn try_acquire(&self) -> bool {
+        self.0.try_acquire().map(|permit| permit.forget()).is_ok()
+    }
+
+    #[inline]
+    fn release(&self) {
+        self.0.add_permits(1);
+    }
+}

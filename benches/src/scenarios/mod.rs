@@ -1,0 +1,15 @@
+//! What is measured. Each scenario is one generic function, so that contenders differ in nothing but themselves.
+
+mod crowd;
+mod deadlines;
+mod pair;
+mod single;
+mod sleepers;
+
+pub use self::crowd::{contended, crowd, mutex_contended, parking_lot_mutex_contended};
+pub use self::deadlines::{
+    Clock, expired_deadline, lateness, lateness_by, mixed_deadlines, one_nanosecond, timed_success, zero_timeout,
+};
+pub use self::pair::{ping_pong, two_threads};
+pub use self::single::{failed_try, one_short_thread, one_thread, uncontended};
+pub use self::sleepers::{burst_wake, wake_ups_per_permit};

@@ -1,0 +1,72 @@
+//! One thread that finds things as it expects them.
+
+#![allow(unsafe_code, reason = "empty instructions")]
+
+use core::arch::asm;
+use std::time::Instant;
+
+use crate::contenders::Contender;
+use crate::opaque::{opaque, unexpected};
+use crate::race::Sample;
+use crate::threads::Disturbance;
+
+/// Times a loop around the operation, in nanoseconds for each.
+#[inline(always)]
+pub fn one_thread(times: u64, mut operation: impl FnMut()) -> Sample {
+    let disturbance = Disturbance::watch();
+    let start = Instant::now();
+    for _ in 0..times {
+        operation();
+    }
+    let elapsed = start.elapsed();
+    Sample::timed(elapsed, times, disturbance.happened())
+}
+
+/// As [`one_thread`], for operations of a nanosecond.
+///
+/// The processor fetches and predicts a loop of a few instructions more or less well depending on where it happens
+/// to lie in its 64-byte line, which can double its time. So the loop is there four times, in each of the places
+/// that compilers align loops to.
+#[inline(always)]
+pub fn one_short_thread(times: u64, mut operation: impl FnMut()) -> Sample {
+    let part = times.div_ceil(4);
+    let mut sample = Sample::default();
+    sample += one_thread_at::<0>(part, &mut operation);
+    sample += one_thread_at::<16>(part, &mut operation);
+    sample += one_thread_at::<32>(part, &mut operation);
+    sample += one_thread_at::<48>(part, &mut operation);
+    sample
+}
+
+#[inline(never)]
+fn one_thread_at<const PLACE: usize>(times: u64, operation: &mut impl FnMut()) -> Sample {
+    let disturbance = Disturbance::watch();
+    let start = Instant::now();
+    // SAFETY: nothing but empty instructions, once before the loop.
+    unsafe { asm!(".p2align 6", ".rept {place}", "nop", ".endr", place = const PLACE, options(nomem, nostack)) };
+    for _ in 0..times {
+        operation();
+    }
+    let elapsed = start.elapsed();
+    Sample::timed(elapsed, times, disturbance.happened())
+}
+
+/// A permit is released and acquired, and nobody waits.
+pub fn uncontended<S: Contender>(times: u64) -> Sample {
+    let semaphore = S::new(false);
+    one_thread(times, || {
+        let semaphore = opaque(&semaphore);
+        semaphore.release();
+        semaphore.acquire();
+    })
+}
+
+/// There is no permit, and nobody waits for one.
+pub fn failed_try<S: Contender>(times: u64) -> Sample {
+    let semaphore = S::new(false);
+    one_short_thread(times, || {
+        if opaque(&semaphore).try_acquire() {
+            unexpected();
+        }
+    })
+}
