@@ -1,0 +1,168 @@
+# The steps of .ci/run, in order. Each is declared by `step NAME PURPOSE` and is the function step_NAME.
+# shellcheck shell=bash
+
+target=${CARGO_TARGET_DIR:-target}
+
+# with_flags NAME FLAGS COMMAND...: builds with these compiler flags, in a folder of their own: no build evicts another.
+with_flags() {
+    local name=$1 flags=$2
+    shift 2
+    CARGO_TARGET_DIR=$target/$name RUSTFLAGS=$flags "$@"
+}
+
+parking() {
+    with_flags parking '--cfg waitline_force_parking' "$@"
+}
+
+# with_own_flags NAME FLAGS COMMAND...: for flags that mean nothing to dependencies. Those are taken from the plain build,
+# and only the crate's own code is compiled again: cargo tells a wrapper for that by its path.
+with_own_flags() {
+    local wrapper=$PWD/target/rustc-$1 flags=$2
+    shift 2
+    mkdir -p target
+    printf '#!/bin/sh\nexec "$@" %s\n' "$flags" >"$wrapper"
+    chmod +x "$wrapper"
+    RUSTC_WORKSPACE_WRAPPER=$wrapper "$@"
+}
+
+# The first command of README.md's code blocks that starts so. What the README promises is what is run.
+readme_command() {
+    local start=$1 command
+    command=$(awk '/^ *```/ { code = !code; next } code' README.md | sed 's/^\$ //' | grep -m 1 -E "^$start( |\$)") ||
+        die "no code block of README.md has the command '$start'"
+    printf '%s\n' "$command"
+}
+
+run() {
+    printf '+ %s\n' "$*" >&2
+    bash -c "$*"
+}
+
+step lockfile "Cargo.lock is what Cargo.toml asks for"
+step_lockfile() {
+    cargo metadata --locked --format-version 1 >/dev/null
+}
+
+step format "rustfmt has nothing to change"
+step_format() {
+    cargo fmt --all --check -- --color never
+    rustfmt --check --color never --edition 2024 .ci/public-api/src/main.rs
+}
+
+step clippy "no warnings from clippy, on either back-end"
+step_clippy() {
+    cargo clippy --locked --workspace --all-targets -- -D warnings
+    parking cargo clippy --locked --all-targets -- -D warnings
+}
+
+step docs "no warnings from rustdoc, for users and for maintainers"
+step_docs() {
+    RUSTDOCFLAGS=-Dwarnings cargo doc --locked --no-deps
+    RUSTDOCFLAGS=-Dwarnings cargo doc --locked --no-deps --document-private-items
+}
+
+step tests "the README's own test command"
+step_tests() {
+    run "$(readme_command 'cargo test')"
+}
+
+step parking "the tests on the portable back-end"
+step_parking() {
+    parking cargo test --locked
+}
+
+step futex "the calls of older Linux: absolute waits without futex_waitv, and relative waits"
+step_futex() {
+    local rung
+    for rung in bitset relative; do
+        with_own_flags "$rung" "--cfg 'waitline_futex=\"$rung\"'" \
+            cargo test --locked --lib --test timeouts --test faults --test semaphore --test binary_semaphore
+    done
+}
+
+step one-processor "the tests on a single processor, on either back-end"
+step_one-processor() {
+    local processor
+    # The first of those that this process may use: there may be no processor 0 among them.
+    processor=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
+    taskset -c "$processor" cargo test --locked --all-targets
+    parking taskset -c "$processor" cargo test --locked --all-targets
+}
+
+step stress "many more threads than processors, on either back-end"
+step_stress() {
+    export WAITLINE_STRESS_THREADS=$((64 * $(nproc))) WAITLINE_STRESS_SECONDS=10
+    cargo test --locked --release --test stress
+    # Not optimized: that build is there already.
+    parking cargo test --locked --test stress
+}
+
+step models "every schedule of the models"
+step_models() {
+    cargo loom
+}
+
+step mutants "each mutant of the code fails a model"
+step_mutants() {
+    [[ -x .ci/mutants ]] || skip "mutants: there is no .ci/mutants"
+    .ci/mutants
+}
+
+step wordcount "the README's example does its job, on the crate's own tree"
+step_wordcount() {
+    local command folder said expected
+    command=$(readme_command 'cargo run --release --example wordcount --')
+    folder=${command##*-- }
+    said=$(run "$command" | tail -n 1)
+    # A word is a run of bytes other than white space. `wc -w` ignores those without a printable character, and in the
+    # C locale only ASCII has any, so that every other byte is made an x.
+    expected=$(
+        find "$folder" -type f -print0 |
+            while IFS= read -r -d '' file; do
+                LC_ALL=C tr -c '[:space:]' x <"$file" | LC_ALL=C wc -w
+            done |
+            awk '{ words += $1 } END { print words " words in " NR " files" }'
+    )
+    printf 'said:     %s\nexpected: %s\n' "$said" "$expected"
+    [[ $said == "$expected" ]]
+}
+
+step benches "the benchmarks are built, and each runs once"
+step_benches() {
+    # Run as tests, criterion's benchmarks do one iteration each. Nothing is measured, so nothing is optimized.
+    cargo test --locked --package waitline-bench --all-targets
+}
+
+step msrv "the library, tests and examples with the oldest Rust promised"
+step_msrv() {
+    .ci/msrv
+}
+
+step api "the public API is the one in api.txt"
+step_api() {
+    .ci/api
+}
+
+step package "the package is complete and builds by itself"
+step_package() {
+    local log files file
+    log=$(cargo package --locked --allow-dirty --package waitline 2>&1) || die "$log"
+    printf '%s\n' "$log"
+    [[ $log != *warning:* ]] || die "cargo package warns"
+    files=$(cargo package --locked --allow-dirty --package waitline --list)
+    for file in Cargo.lock README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE src/lib.rs examples/wordcount.rs; do
+        grep -qxF "$file" <<<"$files" || die "$file is not in the package"
+    done
+}
+
+step sanitizer "the tests in which a primitive dies early, under AddressSanitizer"
+step_sanitizer() {
+    need_nightly sanitizer
+    local host list
+    host=$(rustc -vV | sed -n 's/^host: //p')
+    # With --target, build scripts and macros are left as they are.
+    local command=(cargo +nightly test --locked --target "$host" --test faults may_die)
+    list=$(with_flags asan -Zsanitizer=address "${command[@]}" -- --list)
+    grep ': test$' <<<"$list" || die "no test has 'may_die' in its name"
+    with_flags asan -Zsanitizer=address "${command[@]}"
+}
