@@ -2,18 +2,20 @@
 //!
 //! By counts and not by the clock, once a call. What the counts rest on was measured on 2 vCPUs (AMD EPYC, Linux 6.18): a
 //! pause lasts 28 ns, a yield with nobody else to run 650 ns; a word goes from one running thread to the other and back in 75
-//! to 480 ns, by where the host puts the processors; a sleep and its wake-up cost 10 µs and more. Figures are ratios, to two
-//! threads that spin on a flag, and to the best mutex.
+//! to 480 ns, by where the host puts the processors; a sleep and its wake-up cost 10 µs and more. Figures are ratios of two
+//! or three runs: two threads that pass permits to and fro against two that spin on a flag, and threads that share one permit
+//! against the best mutex.
 //!
-//! | pauses | yields | ping-pong | with work in between | 4 threads, one permit | 8 threads |
-//! |--------|--------|-----------|----------------------|-----------------------|-----------|
-//! | 12     | 16     | 1.2–1.4   | 2.5–2.8              | 1.0–1.2               | 1.1–1.3   |
-//! | 30     | 4      | 1.0–1.4   | 1.0–1.1              | 1.5–1.7               | 1.7–2.1   |
-//! | 30     | 8      | 1.1–1.2   |                      | 1.0–1.2               | 1.2       |
-//! | 30     | 16     | 1.2–1.3   | 1.0–1.1              | 1.0–1.2               | 1.1–1.2   |
+//! | pauses before each look | yields | to and fro | 2 threads share | 4 threads | 8 threads |
+//! |-------------------------|--------|------------|-----------------|-----------|-----------|
+//! | 30 times 1              | 8      | 1.0–2.4    | 1.0–2.6         | 1.0–1.9   | 1.2–2.5   |
+//! | 1 2 4 8                 | 16     | 2.5–2.9    | 1.1–1.2         |           | 1.0       |
+//! | 1 1 1 1 2 4 8           | 16     | 1.1–2.1    | 1.0–1.1         | 1.0–1.1   | 1.0–1.1   |
+//! | **1 1 1 2 4 8**         | **8**  | 1.2–1.5    | 1.0–1.1         | 1.0       | 1.1–1.2   |
+//! | 30 times 1              | 4      | 1.0–1.4    | 1.1–1.7         | 1.5–1.7   | 1.7–1.8   |
 //!
-//! The pauses serve a partner that runs, the yields a holder that does not. All of it burns at most 6 µs of a processor that
-//! nobody else wants.
+//! So every look takes the word away from whoever uses it, and must become rare; early looks serve a partner that runs, the
+//! yields a holder that does not. All of it burns at most 6 µs of a processor that nobody else wants.
 
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use core::time::Duration;
@@ -21,8 +23,8 @@ use core::time::Duration;
 use super::Waiter;
 use crate::{Deadline, sys};
 
-/// Pauses, with a look after each.
-const PAUSES: u32 = 30;
+/// Pauses before each look.
+const PAUSES: [u32; 6] = [1, 1, 1, 2, 4, 8];
 /// After those, times that the processor is offered to others, with a look after each.
 const YIELDS: u32 = 8;
 /// For a deadline nearer than this a thread does not stay awake: the spin could outlast it.
@@ -40,8 +42,10 @@ pub(super) fn spin<'a, W: Waiter<'a>>(waiter: &mut W, deadline: Deadline) -> Opt
     if left < TOO_NEAR_TO_SPIN {
         return None;
     }
-    for _ in 0..PAUSES {
-        core::hint::spin_loop();
+    for pauses in PAUSES {
+        for _ in 0..pauses {
+            core::hint::spin_loop();
+        }
         if let Some(output) = waiter.attempt() {
             return Some(output);
         }
