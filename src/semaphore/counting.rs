@@ -2,7 +2,8 @@
 //!
 //! # State word
 //!
-//! One 64-bit word, so that one read-modify-write answers both "is there a permit?" and "must I wake?":
+//! One 64-bit word, so that one read-modify-write answers both "is there a permit?" and "must I wake?", as in glibc's
+//! semaphores since 2.21:
 //!
 //! | bits   | name    | meaning |
 //! |--------|---------|---------|
