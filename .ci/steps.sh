@@ -102,10 +102,9 @@ step_models() {
     cargo loom
 }
 
-step mutants "each mutant of the code fails a model"
+step mutants "each kept mutant still finds what it replaces (.ci/mutants runs them all, in ten minutes)"
 step_mutants() {
-    [[ -x .ci/mutants ]] || skip "mutants: there is no .ci/mutants"
-    .ci/mutants
+    .ci/mutants --check
 }
 
 step wordcount "the README's example does its job, on the crate's own tree"

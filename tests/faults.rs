@@ -83,7 +83,9 @@ fn a_release_finds_a_waiter_in_a_storm() {
 #[test]
 fn what_comes_between_expiry_and_the_last_look_is_taken() {
     if cfg!(waitline_force_parking) {
-        println!("skipped: the waiter might be held while it has a lock of parking_lot_core's, which the release needs");
+        println!(
+            "skipped: the waiter might be held while it has a lock of parking_lot_core's, which the release needs"
+        );
         return;
     }
 
