@@ -90,15 +90,19 @@ fn nobody_is_woken_who_was_woken_before() {
     });
 }
 
+/// So that what a thread allocates once for its sleeps is there. Long enough not to have passed before the sleep begins.
+fn sleep_once() {
+    assert!(!Semaphore::new(0).try_acquire_for(Duration::from_millis(100)));
+}
+
 #[test]
 fn the_filter_catches_a_call_that_sleeps() {
     assert_caught("the_filter_catches_a_call_that_sleeps", "system call", || {
-        let (semaphore, soon) = (Semaphore::new(0), Duration::from_millis(1));
-        // Sleeps, so that what a process allocates once for that is there.
-        assert!(!semaphore.try_acquire_for(soon));
+        let semaphore = Semaphore::new(0);
+        sleep_once();
         forbid_system_calls();
         step("sleep");
-        let _ = semaphore.try_acquire_for(soon);
+        semaphore.acquire();
     });
 }
 
@@ -106,7 +110,7 @@ fn the_filter_catches_a_call_that_sleeps() {
 fn the_filter_catches_a_call_that_wakes() {
     assert_caught("the_filter_catches_a_call_that_wakes", "system call", || {
         let semaphore = Arc::new(BinarySemaphore::new(false));
-        assert!(!semaphore.try_acquire_for(Duration::from_millis(1)));
+        sleep_once();
         let sleeper = Arc::clone(&semaphore);
         thread::spawn(move || {
             loop {

@@ -7,6 +7,7 @@
 
 #![allow(unsafe_code, reason = "parking_lot_core's calls")]
 
+use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime};
 
 use parking_lot_core::{DEFAULT_PARK_TOKEN, DEFAULT_UNPARK_TOKEN, FilterOp};
@@ -70,8 +71,10 @@ pub(crate) fn wall_surely_past(time: SystemTime) -> bool {
     SystemTime::now() >= time
 }
 
+/// Asked of std once, which may read files and allocate.
 pub(crate) fn only_one_processor() -> bool {
-    std::thread::available_parallelism().is_ok_and(|n| n.get() == 1)
+    static ONE: OnceLock<bool> = OnceLock::new();
+    *ONE.get_or_init(|| std::thread::available_parallelism().is_ok_and(|n| n.get() == 1))
 }
 
 pub(super) fn key(address: *const u32) -> usize {
