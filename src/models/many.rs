@@ -3,7 +3,6 @@
 use super::{Arc, Plain, expire, explore, explore_up_to, later, thread, woken};
 use crate::Semaphore;
 use crate::atomic::model::thread::JoinHandle;
-use crate::semaphore::registered_waiters;
 
 fn acquirer(semaphore: &Arc<Semaphore>, n: usize) -> JoinHandle<()> {
     let semaphore = Arc::clone(semaphore);
@@ -22,7 +21,7 @@ fn timed_user(semaphore: &Arc<Semaphore>, n: usize) -> JoinHandle<bool> {
 
 fn assert_at_rest(semaphore: &Semaphore, permits: usize) {
     assert_eq!(semaphore.available_permits(), permits);
-    assert_eq!(registered_waiters(semaphore), 0);
+    assert_eq!(semaphore.registered_waiters(), 0);
     let woken_before = woken();
     semaphore.release_many(3);
     assert_eq!(woken(), woken_before, "nobody is left to be woken");

@@ -3,7 +3,6 @@
 use super::{Arc, Plain, expire, explore, later, thread, woken};
 use crate::Semaphore;
 use crate::atomic::model::thread::JoinHandle;
-use crate::semaphore::registered_waiters;
 
 fn acquirer(semaphore: &Arc<Semaphore>) -> JoinHandle<()> {
     let semaphore = Arc::clone(semaphore);
@@ -107,7 +106,7 @@ fn a_timeout_and_a_release_share_out_one_permit() {
         let woken_before = woken();
         semaphore.release();
         assert_eq!(woken(), woken_before);
-        assert_eq!(registered_waiters(&semaphore), 0);
+        assert_eq!(semaphore.registered_waiters(), 0);
     });
 }
 
@@ -137,7 +136,7 @@ fn a_waiter_that_times_out_strands_no_other() {
         }
         patient.join().unwrap();
         assert_eq!(semaphore.available_permits(), 0);
-        assert_eq!(registered_waiters(&semaphore), 0);
+        assert_eq!(semaphore.registered_waiters(), 0);
     });
 }
 

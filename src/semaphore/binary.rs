@@ -364,6 +364,13 @@ impl<'a> Waiter<'a> for Taker<'a> {
     }
 }
 
+#[cfg(all(test, waitline_loom))]
+impl BinarySemaphore {
+    pub(crate) fn registered_waiters(&self) -> u32 {
+        self.state.load(Relaxed) / ONE_WAITER
+    }
+}
+
 /// The permit is not available.
 impl Default for BinarySemaphore {
     fn default() -> BinarySemaphore {

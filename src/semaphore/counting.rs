@@ -409,6 +409,13 @@ fn overflow(n: usize) -> ! {
     panic!("releasing {n} permits: a semaphore has at most 2^31 - 1");
 }
 
+#[cfg(all(test, waitline_loom))]
+impl Semaphore {
+    pub(crate) fn registered_waiters(&self) -> u32 {
+        state::load(&self.state).waiters()
+    }
+}
+
 /// No permit is available.
 impl Default for Semaphore {
     fn default() -> Semaphore {
