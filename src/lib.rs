@@ -3,6 +3,7 @@
 mod atomic;
 mod deadline;
 mod error;
+mod latch;
 #[cfg(all(test, waitline_loom))]
 mod models;
 mod semaphore;
@@ -11,4 +12,5 @@ mod wait;
 
 pub use deadline::Deadline;
 pub use error::TimedOut;
+pub use latch::Latch;
 pub use semaphore::{BinarySemaphore, OwnedPermit, Permit, Semaphore};

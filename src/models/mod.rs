@@ -7,6 +7,7 @@
 //! wake and last look that these rest on has a mutant in `.ci/mutants` that one of them must fail.
 
 mod binary;
+mod latch;
 mod many;
 mod platform;
 mod single;
