@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod atomic;
+mod barrier;
 mod deadline;
 mod error;
 mod latch;
@@ -10,6 +11,7 @@ mod semaphore;
 mod sys;
 mod wait;
 
+pub use barrier::{Arrival, Barrier, BarrierWaitResult};
 pub use deadline::Deadline;
 pub use error::TimedOut;
 pub use latch::Latch;

@@ -6,6 +6,7 @@
 //! each step of whatever it races with. A model that is right only because it never looked is no use: every ordering,
 //! wake and last look that these rest on has a mutant in `.ci/mutants` that one of them must fail.
 
+mod barrier;
 mod binary;
 mod latch;
 mod many;

@@ -92,3 +92,11 @@ pub(crate) fn block_on<'a, W: Waiter<'a>>(mut waiter: W, deadline: Deadline) -> 
         }
     }
 }
+
+/// Waits until `waiter` has what it waits for.
+pub(crate) fn block_on_forever<'a, W: Waiter<'a>>(waiter: W) -> W::Output {
+    match block_on(waiter, Deadline::NEVER) {
+        Ok(output) => output,
+        Err(TimedOut) => unreachable!("a deadline that never comes has come"),
+    }
+}
