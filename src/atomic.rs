@@ -9,9 +9,34 @@ pub(crate) use core::sync::atomic::{AtomicU32, AtomicU64};
 #[cfg(all(test, waitline_loom))]
 pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64};
 
+#[cfg(all(test, waitline_loom))]
+pub(crate) use loom::cell::UnsafeCell;
+
+/// A cell whose accesses have a beginning and an end, so that a model checker can see them overlap.
+#[cfg(not(all(test, waitline_loom)))]
+pub(crate) struct UnsafeCell<T>(core::cell::UnsafeCell<T>);
+
+#[cfg(not(all(test, waitline_loom)))]
+impl<T> UnsafeCell<T> {
+    pub(crate) const fn new(value: T) -> UnsafeCell<T> {
+        UnsafeCell(core::cell::UnsafeCell::new(value))
+    }
+
+    #[inline]
+    pub(crate) fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
+        read(self.0.get())
+    }
+
+    #[inline]
+    pub(crate) fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
+        write(self.0.get())
+    }
+}
+
 /// What only the models and their back-end use.
 #[cfg(all(test, waitline_loom))]
 pub(crate) mod model {
+    pub(crate) use loom::alloc::Track;
     pub(crate) use loom::cell::UnsafeCell;
     pub(crate) use loom::sync::{Arc, Condvar, Mutex};
     pub(crate) use loom::{lazy_static, model, thread};

@@ -7,6 +7,7 @@ mod error;
 mod latch;
 #[cfg(all(test, waitline_loom))]
 mod models;
+pub mod oneshot;
 mod semaphore;
 mod sys;
 mod wait;

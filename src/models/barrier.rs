@@ -2,9 +2,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use super::{Arc, Plain, expire, explore, explore_up_to, later, thread, woken};
-use crate::Barrier;
+use super::{Arc, Plain, expire, explore, explore_up_to, later, thread, wake_calls, woken};
 use crate::atomic::model::thread::JoinHandle;
+use crate::{Barrier, Deadline};
 
 type Action = Box<dyn FnMut()>;
 
@@ -21,12 +21,12 @@ fn timed_party<F: FnMut() + 'static>(barrier: &Arc<Barrier<F>>) -> JoinHandle<Op
 
 /// Nobody has arrived, and nobody is thought to sleep: a lone party of each that is expected ends the phase in silence.
 fn is_fresh<F: FnMut()>(barrier: &Barrier<F>, parties: usize) {
-    let woken_before = woken();
+    let calls_before = wake_calls();
     let arrivals: Vec<_> = (1..parties).map(|_| barrier.arrive()).collect();
     assert!(arrivals.iter().all(|arrival| !arrival.is_complete()));
     assert!(barrier.wait().is_leader());
     assert!(arrivals.iter().all(|arrival| arrival.is_complete()));
-    assert_eq!(woken(), woken_before);
+    assert_eq!(wake_calls(), calls_before);
 }
 
 #[test]
@@ -89,6 +89,28 @@ fn all_that_was_done_before_is_seen_by_all_after() {
         mine.write(7);
         barrier.wait();
         assert_eq!(others.read(), 7);
+        other.join().unwrap();
+    });
+}
+
+/// A timed wait that completes the phase looks at nothing after its arrival.
+#[test]
+fn a_last_arrival_sees_all_in_its_one_write() {
+    explore(|| {
+        let barrier = Arc::new(Barrier::new(2));
+        let plain = Plain::new();
+        let other = {
+            let (barrier, plain) = (Arc::clone(&barrier), plain.clone());
+            thread::spawn(move || {
+                plain.write(7);
+                barrier.wait();
+            })
+        };
+        if barrier.wait_until(Deadline::PASSED).is_ok() {
+            assert_eq!(plain.read(), 7);
+        } else {
+            barrier.wait();
+        }
         other.join().unwrap();
     });
 }
@@ -250,6 +272,21 @@ fn the_function_is_run_by_one_thread_at_a_time() {
         }
         seen.write(plain.read());
         assert_eq!(seen.read(), 2);
+    });
+}
+
+/// One that met the function of the first phase is missing in the second one.
+#[test]
+fn who_arrives_while_the_function_runs_does_not_sleep_through_the_next_phase() {
+    explore_up_to(2, || {
+        let barrier = with_completion(2, || ());
+        let first = barrier.arrive();
+        let others = [party(&barrier), party(&barrier)];
+        barrier.wait();
+        assert!(first.is_complete());
+        for other in others {
+            other.join().unwrap();
+        }
     });
 }
 

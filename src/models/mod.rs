@@ -10,6 +10,7 @@ mod barrier;
 mod binary;
 mod latch;
 mod many;
+mod oneshot;
 mod platform;
 mod single;
 
@@ -17,7 +18,7 @@ use core::time::Duration;
 
 use crate::Deadline;
 use crate::atomic::model::{Arc, UnsafeCell, thread};
-use crate::sys::model::{expire, woken};
+use crate::sys::model::{expire, wake_calls, woken};
 
 /// A deadline that comes when the model says so: the clock itself is far from it.
 fn later() -> Deadline {

@@ -20,6 +20,7 @@ struct Platform {
     asleep: VecDeque<Arc<Sleeper>>,
     expired: bool,
     woken: u32,
+    wake_calls: u32,
 }
 
 struct Sleeper {
@@ -38,7 +39,8 @@ impl Sleeper {
 }
 
 lazy_static! {
-    static ref PLATFORM: Mutex<Platform> = Mutex::new(Platform { asleep: VecDeque::new(), expired: false, woken: 0 });
+    static ref PLATFORM: Mutex<Platform> =
+        Mutex::new(Platform { asleep: VecDeque::new(), expired: false, woken: 0, wake_calls: 0 });
 }
 
 pub(crate) fn wait(word: Word<'_>, expected: u32, deadline: Deadline) -> Result<(), TimedOut> {
@@ -69,6 +71,7 @@ pub(crate) fn wait(word: Word<'_>, expected: u32, deadline: Deadline) -> Result<
 
 pub(crate) fn wake(address: *const u32, n: u32) {
     let mut platform = PLATFORM.lock().unwrap();
+    platform.wake_calls += 1;
     for _ in 0..n {
         let next = platform.asleep.iter().position(|sleeper| sleeper.address == address as usize);
         let Some(sleeper) = next.and_then(|next| platform.asleep.remove(next)) else { return };
@@ -92,6 +95,11 @@ pub(crate) fn expire() {
 /// How many threads wakes have got up so far, time not counted.
 pub(crate) fn woken() -> u32 {
     PLATFORM.lock().unwrap().woken
+}
+
+/// How many wakes there were, also of nobody.
+pub(crate) fn wake_calls() -> u32 {
+    PLATFORM.lock().unwrap().wake_calls
 }
 
 pub(crate) fn monotonic_surely_past(_: Instant) -> bool {

@@ -1,0 +1,61 @@
+//! Waiting until the channel is settled. The invariants and edges are those of `channel.rs`.
+
+use super::channel::{CLOSED, PARKED};
+use crate::atomic::{
+    AtomicU32,
+    Ordering::{Acquire, Relaxed},
+    Transition,
+};
+use crate::sys::Word;
+use crate::wait::{Step, Waiter};
+
+/// The word, if the channel is settled. It then says whether there is a value.
+#[inline]
+pub(super) fn settled(state: &AtomicU32) -> Option<u32> {
+    if_settled(state.load(Acquire /* E1, E4 */))
+}
+
+#[inline]
+fn if_settled(now: u32) -> Option<u32> {
+    (now & CLOSED != 0).then_some(now)
+}
+
+/// A call that waits until the channel is settled.
+pub(super) struct Settling<'a> {
+    pub(super) state: &'a AtomicU32,
+    /// Other threads may wait for the same channel.
+    pub(super) is_shared: bool,
+}
+
+impl<'a> Waiter<'a> for Settling<'a> {
+    type Output = u32;
+
+    fn attempt(&mut self) -> Option<u32> {
+        settled(self.state)
+    }
+
+    /// It is settled for all.
+    fn others_sleep(&self) -> bool {
+        false
+    }
+
+    fn attempt_or_announce(&mut self) -> Step<'a, u32> {
+        let announced = self.state.transition(|now| (now & (CLOSED | PARKED) == 0).then_some((now | PARKED, Relaxed)));
+        let (Ok(now) | Err(now)) = announced;
+        // Settled stays settled: this look finds what that one found.
+        if if_settled(now).is_some() {
+            if let Some(settled) = settled(self.state) {
+                return Step::Done(settled);
+            }
+        }
+        Step::Sleep(Word::Whole(self.state), now | PARKED) // I4
+    }
+
+    fn attempt_or_leave(&mut self) -> Option<u32> {
+        if self.is_shared {
+            return settled(self.state); // others may need the bit
+        }
+        // So that a sender who comes later need not wake anybody.
+        if_settled(self.state.fetch_and(!PARKED, Acquire /* E1, E4 */))
+    }
+}
