@@ -8,38 +8,38 @@
 //! and ends with its file at the latest. Links are not followed, but FOLDER itself may be one. What can't be read is
 //! named on standard error and left out. The exit code is 1 if FOLDER can't be read or the result can't be written.
 //!
-//! One thread lists the files, several count, and the main thread sums up, moving a progress bar meanwhile. Whatever
-//! they wait for is a permit of one of four semaphores:
+//! Files are dealt with in rounds of three passes: the main thread lists some, workers count their words, and the main thread
+//! sums up. What they wait for:
 //!
-//! | semaphore       | a permit is                  | taken by                           | given by            |
-//! |-----------------|------------------------------|------------------------------------|---------------------|
-//! | `free_slots`    | room for one more file       | the lister                         | the main thread     |
-//! | `files.ready`   | a file to count              | a worker                           | the lister          |
-//! | `open_files`    | leave to open one more file  | a worker                           | that worker's guard |
-//! | `reports.ready` | what became of a file        | the main thread, until a tick      | workers, the lister |
+//! | primitive              | holds back                          | until                                             |
+//! |------------------------|-------------------------------------|---------------------------------------------------|
+//! | latch, `start`         | the workers                         | it is known how many of them there are            |
+//! | barrier, `end_of_pass` | everybody                           | the pass is over for all                          |
+//! | semaphore, `open_files` | a worker                           | one file more may be open                         |
+//! | one-shot, one a file   | the main thread, until a tick       | the file has been counted; then the bar moves on  |
 
-use std::collections::VecDeque;
 use std::error::Error;
 use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 use std::{env, thread};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use waitline::{Deadline, Semaphore};
+use waitline::oneshot::{self, Receiver, RecvTimeoutError, Sender};
+use waitline::{Barrier, Deadline, Latch, Semaphore};
 use walkdir::WalkDir;
 
 /// Enough to keep disks and processors busy, and far below what systems allow.
 const OPEN_FILES: usize = 16;
 /// More than can have a file open, so that the next file is at hand when one is closed.
 const WORKERS: usize = 24;
-/// How many files can be on their way from the list to the sum. Bounds the memory, however many files there are.
-const SLOTS: usize = 1024;
+/// How many files make a round. Bounds the memory, however many files there are.
+const ROUND: usize = 1024;
 const BUFFER_BYTES: usize = 64 * 1024;
 const TICK: Duration = Duration::from_millis(100);
 
@@ -64,7 +64,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     // It hides itself where standard error is no terminal.
     let style = ProgressStyle::with_template("{spinner} {wide_bar} {pos} of {len} files")?;
     let bar = ProgressBar::new(0).with_style(style);
-    let sum = count_folder(folder, &bar);
+    let sum = count_folder(folder, &bar)?;
     bar.finish_and_clear();
 
     if sum.skipped > 0 {
@@ -79,44 +79,165 @@ fn complain(message: impl Display) {
     let _ = writeln!(io::stderr(), "wordcount: {message}");
 }
 
-fn count_folder(folder: &Path, bar: &ProgressBar) -> Sum {
-    let pool = Pool::new();
-    thread::scope(|scope| {
-        let _membership = Membership(&pool);
-        scope.spawn(|| list_files(folder, &pool));
-        for _ in 0..WORKERS {
-            scope.spawn(|| count_files(&pool));
+/// The number of words in a file, or what can't be read and why.
+type Report = Result<u64, String>;
+
+/// A file to count, and where to send its report.
+struct Job {
+    path: PathBuf,
+    sender: Sender<Report>,
+}
+
+type Worker<'scope> = thread::ScopedJoinHandle<'scope, ()>;
+
+/// What the threads share.
+struct Crew {
+    start: Latch,
+    /// Made when it is known for how many. Workers see it once the latch is open.
+    end_of_pass: OnceLock<Barrier>,
+    jobs: Mutex<Vec<Job>>,
+    open_files: Semaphore,
+    done: AtomicBool,
+}
+
+impl Crew {
+    fn new() -> Crew {
+        Crew {
+            start: Latch::new(1),
+            end_of_pass: OnceLock::new(),
+            jobs: Mutex::new(Vec::new()),
+            open_files: Semaphore::new(OPEN_FILES),
+            done: AtomicBool::new(false),
         }
-        sum_up(&pool, bar)
+    }
+
+    fn end_of_pass(&self) -> &Barrier {
+        self.end_of_pass.get().expect("made before the latch is opened")
+    }
+
+    fn jobs(&self) -> MutexGuard<'_, Vec<Job>> {
+        self.jobs.lock().expect("no thread panics while it holds this lock")
+    }
+}
+
+/// Membership in the crew. Whoever leaves, also by a panic, is not waited for again.
+struct Member<'a>(&'a Barrier);
+
+impl Drop for Member<'_> {
+    fn drop(&mut self) {
+        self.0.arrive_and_drop();
+    }
+}
+
+/// Tells the workers at the end of a list that it was the last one, also when the main thread panics. (Relaxed, because the
+/// barrier orders it.)
+struct Foreman<'a>(&'a AtomicBool);
+
+impl Drop for Foreman<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
+}
+
+fn count_folder(folder: &Path, bar: &ProgressBar) -> Result<Sum, Box<dyn Error>> {
+    let crew = Crew::new();
+    thread::scope(|scope| {
+        let spawn = || thread::Builder::new().spawn_scoped(scope, || count_files(&crew));
+        let mut failure = None;
+        let workers: Vec<_> = (0..WORKERS).map_while(|_| spawn().map_err(|error| failure = Some(error)).ok()).collect();
+        let end_of_pass = crew.end_of_pass.get_or_init(|| Barrier::new(workers.len() + 1));
+        let _member = Member(end_of_pass);
+        let _foreman = Foreman(&crew.done); // dropped before the member leaves
+        crew.start.count_down();
+        match failure {
+            Some(error) if workers.is_empty() => Err(format!("no thread to count with: {error}").into()),
+            _ => Ok(list_and_sum(folder, &crew, &workers, bar)),
+        }
     })
 }
 
-fn list_files(folder: &Path, pool: &Pool) {
-    let _membership = Membership(pool);
-    for entry in WalkDir::new(folder) {
-        if entry.as_ref().is_ok_and(|entry| !entry.file_type().is_file()) {
-            continue; // a folder, a link, or something like a pipe, where opening it could last for ever
+/// The main thread's part.
+fn list_and_sum(folder: &Path, crew: &Crew, workers: &[Worker], bar: &ProgressBar) -> Sum {
+    let end_of_pass = crew.end_of_pass();
+    let mut sum = Sum::default();
+    let mut tick = Deadline::after(TICK);
+    let mut entries = WalkDir::new(folder).into_iter().filter(|entry| {
+        // Not a folder, a link, or something like a pipe, where opening it could last for ever.
+        entry.as_ref().map_or(true, |entry| entry.file_type().is_file())
+    });
+    loop {
+        let reports: Vec<_> = entries.by_ref().take(ROUND).map(|entry| enlist(entry, crew)).collect();
+        if reports.is_empty() {
+            return sum;
         }
-        pool.free_slots.acquire();
-        if pool.closed.load(Relaxed) {
-            return; // another thread has panicked
+        bar.inc_length(reports.len() as u64);
+        end_of_pass.wait(); // listed
+
+        let mut at_tick = || {
+            bar.tick();
+            if workers.iter().all(Worker::is_finished) {
+                crew.jobs().clear(); // they have panicked, and nobody will send what is left
+            }
+        };
+        let reports: Vec<_> = reports
+            .iter()
+            .map(|report| await_report(report, &mut tick, &mut at_tick))
+            .inspect(|_| bar.inc(1))
+            .collect();
+        end_of_pass.wait(); // counted
+
+        reports.into_iter().for_each(|report| sum.add(report, bar));
+        end_of_pass.wait(); // summed up
+    }
+}
+
+fn enlist(entry: walkdir::Result<walkdir::DirEntry>, crew: &Crew) -> Receiver<Report> {
+    let (sender, receiver) = oneshot::channel();
+    match entry {
+        Ok(file) => crew.jobs().push(Job { path: file.into_path(), sender }),
+        Err(error) => sender.send(Err(error.to_string())).expect("the receiver is here"),
+    }
+    receiver
+}
+
+/// Polls for the report, and calls `at_tick` now and then.
+fn await_report(report: &Receiver<Report>, tick: &mut Deadline, at_tick: &mut impl FnMut()) -> Report {
+    loop {
+        let report = report.recv_until(*tick);
+        // Asked after a report too: one that is ready beats a deadline that has passed.
+        if tick.has_passed() {
+            at_tick();
+            *tick = Deadline::after(TICK);
         }
-        pool.listed.fetch_add(1, Relaxed);
-        match entry {
-            Ok(file) => pool.files.push(file.into_path()),
-            Err(error) => pool.reports.push(Err(error.to_string())),
+        match report {
+            Ok(report) => return report,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Err("a worker has panicked".to_owned()),
         }
     }
 }
 
-fn count_files(pool: &Pool) {
-    let _membership = Membership(pool);
-    while let Some(path) = pool.next_file() {
-        let words = {
-            let _permit = pool.open_files.acquire_permit();
-            File::open(&path).and_then(count_words)
-        };
-        pool.reports.push(words.map_err(|error| format!("{}: {error}", path.display())));
+/// A worker's part.
+fn count_files(crew: &Crew) {
+    crew.start.wait();
+    let end_of_pass = crew.end_of_pass();
+    let _member = Member(end_of_pass);
+    loop {
+        end_of_pass.wait(); // listed
+        if crew.done.load(Relaxed) {
+            return;
+        }
+        while let Some(job) = { crew.jobs().pop() } {
+            let words = {
+                let _permit = crew.open_files.acquire_permit();
+                File::open(&job.path).and_then(count_words)
+            };
+            let report = words.map_err(|error| format!("{}: {error}", job.path.display()));
+            // The main thread is there, unless it has panicked: then nobody wants to know.
+            let _ = job.sender.send(report);
+        }
+        end_of_pass.wait(); // counted
+        end_of_pass.wait(); // summed up
     }
 }
 
@@ -131,34 +252,6 @@ fn count_words(file: File) -> io::Result<u64> {
     }
     Ok(words)
 }
-
-fn sum_up(pool: &Pool, bar: &ProgressBar) -> Sum {
-    let mut sum = Sum::default();
-    let mut others = WORKERS + 1; // the lister
-    let mut tick = Deadline::after(TICK);
-    while others > 0 {
-        if pool.reports.ready.try_acquire_until(tick) {
-            match pool.reports.pop() {
-                Some(report) => {
-                    sum.add(report, bar);
-                    pool.free_slots.release();
-                }
-                None => others -= 1,
-            }
-        }
-        // Asked after a report too: one that is ready beats a deadline that has passed.
-        if tick.has_passed() {
-            bar.set_length(pool.listed.load(Relaxed));
-            bar.set_position(sum.files + sum.skipped);
-            bar.tick();
-            tick = Deadline::after(TICK);
-        }
-    }
-    sum
-}
-
-/// The number of words in a file, or what can't be read and why.
-type Report = Result<u64, String>;
 
 #[derive(Default)]
 struct Sum {
@@ -179,81 +272,5 @@ impl Sum {
                 self.skipped += 1;
             }
         }
-    }
-}
-
-/// What the threads share.
-struct Pool {
-    free_slots: Semaphore,
-    /// For the progress bar.
-    listed: AtomicU64,
-    files: Queue<PathBuf>,
-    open_files: Semaphore,
-    reports: Queue<Report>,
-    closed: AtomicBool,
-}
-
-impl Pool {
-    fn new() -> Pool {
-        Pool {
-            free_slots: Semaphore::new(SLOTS),
-            listed: AtomicU64::new(0),
-            files: Queue::new(),
-            open_files: Semaphore::new(OPEN_FILES),
-            reports: Queue::new(),
-            closed: AtomicBool::new(false),
-        }
-    }
-
-    /// Sleeps until there is a file to count; `None` when the pool is closed and no file is left.
-    fn next_file(&self) -> Option<PathBuf> {
-        self.files.ready.acquire();
-        self.files.pop()
-    }
-
-    /// Ends every thread: a worker by a permit without a file, the lister by the flag. (Relaxed, because the permits
-    /// order it.)
-    fn close(&self) {
-        if !self.closed.swap(true, Relaxed) {
-            self.files.ready.release_many(WORKERS);
-            self.free_slots.release();
-        }
-    }
-}
-
-/// Held by every thread of the pool. The first one to leave closes it: usually the lister, after the last file; else
-/// one that panics, so that nobody waits for it for ever.
-struct Membership<'a>(&'a Pool);
-
-impl Drop for Membership<'_> {
-    fn drop(&mut self) {
-        self.0.close();
-        self.0.reports.ready.release(); // without a report: one thread fewer to wait for
-    }
-}
-
-/// Items in order, with a permit for each. A permit that finds no item tells of an end.
-struct Queue<T> {
-    items: Mutex<VecDeque<T>>,
-    ready: Semaphore,
-}
-
-impl<T> Queue<T> {
-    fn new() -> Queue<T> {
-        Queue { items: Mutex::new(VecDeque::new()), ready: Semaphore::new(0) }
-    }
-
-    fn push(&self, item: T) {
-        self.lock().push_back(item);
-        self.ready.release();
-    }
-
-    /// For a thread that has taken a permit.
-    fn pop(&self) -> Option<T> {
-        self.lock().pop_front()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, VecDeque<T>> {
-        self.items.lock().expect("no thread panics while it holds this lock")
     }
 }
