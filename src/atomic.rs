@@ -84,7 +84,12 @@ macro_rules! implement_transition {
                 &self,
                 mut next: impl FnMut($value) -> Option<($value, Ordering)>,
             ) -> Result<$value, $value> {
+                #[cfg(not(all(test, waitline_loom)))]
                 let mut now = self.load(Ordering::Relaxed);
+                // The checker remembers one access of a word only: a thread's own load would hide from it that another
+                // thread's load before can also come after the write below (tokio-rs/loom#166, #392).
+                #[cfg(all(test, waitline_loom))]
+                let mut now = self.fetch_or(0, Ordering::Relaxed);
                 loop {
                     let Some((new, order)) = next(now) else { return Err(now) };
                     match self.compare_exchange_weak(now, new, order, Ordering::Relaxed) {
