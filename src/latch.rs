@@ -34,19 +34,16 @@
 //! A count down touches nothing after its one write; the address for its wake is computed before. So the latch may be freed
 //! once no call that waits is in progress and it has been seen open by a waiting call.
 
-mod opening;
+mod waiting;
 
 use core::fmt;
-use core::time::Duration;
 
-use self::opening::{Opening, is_open};
 use crate::atomic::{
     AtomicU32,
     Ordering::{AcqRel, Relaxed, Release},
     Transition, const_fn,
 };
 use crate::sys::{self, Word};
-use crate::{Deadline, TimedOut, wait};
 
 const OPEN: u32 = 0;
 const WAITERS: u32 = 1;
@@ -301,129 +298,6 @@ impl Latch {
         }
     }
 
-    /// Whether the latch is open. Never waits, never spins, makes no system call.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use waitline::Latch;
-    ///
-    /// let latch = Latch::new(1);
-    /// assert!(!latch.try_wait());
-    /// latch.count_down();
-    /// assert!(latch.try_wait());
-    /// ```
-    #[doc(alias("is_open", "is_set"))]
-    #[must_use = "whether the latch is open"]
-    #[inline]
-    pub fn try_wait(&self) -> bool {
-        is_open(&self.state)
-    }
-
-    /// Waits until the latch is open, as long as it takes.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::thread;
-    /// use waitline::Latch;
-    ///
-    /// let ready = Latch::new(1);
-    /// thread::scope(|scope| {
-    ///     scope.spawn(|| ready.wait());
-    ///     scope.spawn(|| ready.wait());
-    ///     ready.count_down(); // lets both go on
-    /// });
-    /// ```
-    #[inline]
-    pub fn wait(&self) {
-        if !self.try_wait() {
-            self.wait_slow(Deadline::NEVER);
-        }
-    }
-
-    /// Waits until the latch is open, no longer than `timeout` on the monotonic clock.
-    ///
-    /// Returns
-    ///
-    /// 1. `Ok` as soon as the latch is open, also with a `timeout` of zero;
-    /// 2. [`TimedOut`] once the time is up and a last look has found the latch closed.
-    ///
-    /// A `timeout` that the clock can't represent, such as `Duration::MAX`, waits as [`wait`](Latch::wait) does.
-    /// `Duration::ZERO` reads no clock.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use waitline::{Latch, TimedOut};
-    ///
-    /// let latch = Latch::new(1);
-    /// assert_eq!(latch.wait_for(Duration::from_millis(1)), Err(TimedOut));
-    /// ```
-    #[doc(alias = "wait_timeout")]
-    #[must_use = "whether the latch is open"]
-    #[inline]
-    pub fn wait_for(&self, timeout: Duration) -> Result<(), TimedOut> {
-        let look = || self.try_wait().then_some(());
-        look().or_else(|| wait::within(timeout, look, |deadline| self.wait_slow(deadline))).ok_or(TimedOut)
-    }
-
-    /// Waits until the latch is open, no longer than until `deadline`, on the deadline's clock.
-    ///
-    /// Returns
-    ///
-    /// 1. `Ok` as soon as the latch is open: an open latch beats a deadline that has passed;
-    /// 2. [`TimedOut`] once that clock has reached the deadline and a last look has found the latch closed. When it has passed
-    ///    already, that takes at most a clock read and no system call.
-    ///
-    /// # Examples
-    ///
-    /// One deadline for several latches:
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use waitline::{Deadline, Latch};
-    ///
-    /// let started = [Latch::new(0), Latch::new(1), Latch::new(0)];
-    /// let deadline = Deadline::after(Duration::from_millis(2));
-    /// let late = started.iter().filter(|latch| latch.wait_until(deadline).is_err()).count();
-    /// assert_eq!(late, 1);
-    /// ```
-    #[must_use = "whether the latch is open"]
-    #[inline]
-    pub fn wait_until(&self, deadline: impl Into<Deadline>) -> Result<(), TimedOut> {
-        let look = || self.try_wait().then_some(());
-        look().or_else(|| wait::until(deadline.into(), look, |deadline| self.wait_slow(deadline))).ok_or(TimedOut)
-    }
-
-    /// Counts down by one and waits until the latch is open: a meeting that takes place once.
-    ///
-    /// # Panics
-    ///
-    /// If the latch is open already: more were counted down than up.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::thread;
-    /// use waitline::Latch;
-    ///
-    /// let all_here = Latch::new(3);
-    /// thread::scope(|scope| {
-    ///     for _ in 0..3 {
-    ///         scope.spawn(|| all_here.arrive_and_wait());
-    ///     }
-    /// });
-    /// ```
-    #[inline]
-    #[track_caller]
-    pub fn arrive_and_wait(&self) {
-        if !self.count_down() {
-            self.wait();
-        }
-    }
-
     /// How many are still awaited; zero once the latch is open.
     ///
     /// A snapshot for logs and tests. Orders nothing.
@@ -441,12 +315,6 @@ impl Latch {
     #[inline]
     pub fn count(&self) -> usize {
         count_of(self.state.load(Relaxed)) as usize
-    }
-
-    /// After a first look that failed, and a look at the deadline.
-    #[cold]
-    fn wait_slow(&self, deadline: Deadline) -> Option<()> {
-        wait::block_on(Opening::of(&self.state), deadline).ok()
     }
 }
 
