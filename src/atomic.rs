@@ -5,9 +5,15 @@ compile_error!("waitline keeps a primitive's whole state in one word and needs 6
 
 pub(crate) use core::sync::atomic::Ordering;
 #[cfg(not(all(test, waitline_loom)))]
-pub(crate) use core::sync::atomic::{AtomicU32, AtomicU64};
+pub(crate) use core::sync::atomic::{
+    AtomicBool, AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicIsize, AtomicPtr, AtomicU8, AtomicU16, AtomicU32,
+    AtomicU64, AtomicUsize, fence,
+};
 #[cfg(all(test, waitline_loom))]
-pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64};
+pub(crate) use loom::sync::atomic::{
+    AtomicBool, AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicIsize, AtomicPtr, AtomicU8, AtomicU16, AtomicU32,
+    AtomicU64, AtomicUsize, fence,
+};
 
 #[cfg(all(test, waitline_loom))]
 pub(crate) use loom::cell::UnsafeCell;

@@ -17,3 +17,4 @@ pub use deadline::Deadline;
 pub use error::TimedOut;
 pub use latch::Latch;
 pub use semaphore::{BinarySemaphore, OwnedPermit, Permit, Semaphore};
+pub use wait::AtomicWait;

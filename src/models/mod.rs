@@ -13,6 +13,7 @@ mod many;
 mod oneshot;
 mod platform;
 mod single;
+mod table;
 
 use core::time::Duration;
 

@@ -66,6 +66,20 @@ pub(crate) fn only_one_processor() -> bool {
     }
 }
 
+/// Does not wait for the kernel's pool to be filled, early after the start of the machine: then there is none.
+pub(crate) fn random() -> u64 {
+    let mut number = 0_u64;
+    // SAFETY: the buffer is `number`, of the size given.
+    unsafe { libc::getrandom((&raw mut number).cast(), size_of_val(&number), libc::GRND_NONBLOCK) };
+    number
+}
+
+pub(crate) fn in_forked_child(reset: extern "C" fn()) {
+    let reset: unsafe extern "C" fn() = reset;
+    // SAFETY: `reset` is there as long as this code is. It fails when there is no memory: forks are rarer than that.
+    unsafe { libc::pthread_atfork(None, None, Some(reset)) };
+}
+
 /// Where the thread may run; 0 is this one. `None` on machines with more processors than the set holds.
 fn processors_of(thread: libc::pid_t) -> Option<libc::cpu_set_t> {
     // SAFETY: all zeroes is the empty set.

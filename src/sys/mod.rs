@@ -6,7 +6,9 @@
 //! * `wake(address, n)` wakes threads that sleep on that word;
 //! * `monotonic_surely_past(instant)` and `wall_surely_past(time)` say `true` if the cheapest clock there is proves that the
 //!   moment has passed; `false` proves nothing;
-//! * `only_one_processor()` says whether this process can run on one processor only.
+//! * `only_one_processor()` says whether this process can run on one processor only;
+//! * `random()` makes a number that nobody can guess, or zero if there is no source of such;
+//! * `in_forked_child(reset)` has `reset` called in the child of every fork from now on, where the platform tells of forks.
 //!
 //! # Contract
 //!
@@ -62,7 +64,9 @@ use model as native;
 ))]
 use parking as native;
 
-pub(crate) use native::{monotonic_surely_past, only_one_processor, wait, wake, wall_surely_past};
+pub(crate) use native::{
+    in_forked_child, monotonic_surely_past, only_one_processor, random, wait, wake, wall_surely_past,
+};
 
 const _: () = {
     let _: for<'a> fn(Word<'a>, u32, Deadline) -> Result<(), TimedOut> = wait;
@@ -70,6 +74,8 @@ const _: () = {
     let _: fn(Instant) -> bool = monotonic_surely_past;
     let _: fn(SystemTime) -> bool = wall_surely_past;
     let _: fn() -> bool = only_one_processor;
+    let _: fn() -> u64 = random;
+    let _: fn(extern "C" fn()) = in_forked_child;
 };
 
 /// What a thread can sleep on: 32 bits, alone or as one half of an aligned 64-bit word.
@@ -78,7 +84,6 @@ const _: () = {
 /// the kernel does, through the address; a back-end that compares in user space loads the whole word.
 #[derive(Clone, Copy)]
 pub(crate) enum Word<'a> {
-    #[allow(dead_code, reason = "which words are slept on differs by primitive")]
     Whole(&'a AtomicU32),
     LowHalf(&'a AtomicU64),
     HighHalf(&'a AtomicU64),

@@ -114,3 +114,10 @@ pub(crate) fn wall_surely_past(_: SystemTime) -> bool {
 pub(crate) fn only_one_processor() -> bool {
     true
 }
+
+pub(crate) fn random() -> u64 {
+    1
+}
+
+/// Threads of a model do not fork.
+pub(crate) fn in_forked_child(_: extern "C" fn()) {}

@@ -7,6 +7,8 @@
 
 #![allow(unsafe_code, reason = "parking_lot_core's calls")]
 
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -76,6 +78,13 @@ pub(crate) fn only_one_processor() -> bool {
     static ONE: OnceLock<bool> = OnceLock::new();
     *ONE.get_or_init(|| std::thread::available_parallelism().is_ok_and(|n| n.get() == 1))
 }
+
+pub(crate) fn random() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+/// parking_lot_core keeps its own queues over a fork, so nothing here would help a child.
+pub(crate) fn in_forked_child(_: extern "C" fn()) {}
 
 pub(super) fn key(address: *const u32) -> usize {
     const TOP_BIT: usize = if usize::BITS == 64 { 1 << (usize::BITS - 1) } else { 0 };

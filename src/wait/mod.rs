@@ -13,10 +13,16 @@
 //! 6. **Last look** when the time is up: what came by then is taken, and only otherwise is the announcement taken
 //!    back and [`TimedOut`] reported. So no value comes at the deadline and is left behind.
 
+mod atomic;
 mod expiry;
+mod lock;
+mod queues;
 mod spin;
+mod table;
 
 use core::time::Duration;
+
+pub use self::atomic::AtomicWait;
 
 use crate::sys::{self, Word};
 use crate::{Deadline, TimedOut};

@@ -63,7 +63,7 @@ pub(super) fn spin<'a, W: Waiter<'a>>(waiter: &mut W, deadline: Deadline) -> Opt
 }
 
 /// Only "several" is remembered: a pinned thread may see one processor where the others see more.
-fn single_processor() -> bool {
+pub(super) fn single_processor() -> bool {
     static SEVERAL: AtomicBool = AtomicBool::new(false);
     if SEVERAL.load(Relaxed) {
         return false;

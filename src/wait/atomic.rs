@@ -1,0 +1,434 @@
+//! Waiting on the value of an atomic, of whatever width: `table.rs` knows who waits where.
+
+#![allow(unsafe_code, reason = "a node in the table")]
+
+use core::time::Duration;
+
+use super::table::{self, Node};
+use super::{Step, Waiter};
+use crate::atomic::{
+    AtomicBool, AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicIsize, AtomicPtr, AtomicU8, AtomicU16, AtomicU32,
+    AtomicU64, AtomicUsize, Ordering,
+};
+use crate::{Deadline, TimedOut, wait};
+
+/// Waiting until an atomic has another value, and telling those who wait, as in C++20: for `AtomicBool`, `AtomicPtr` and the
+/// integers of every width.
+///
+/// A wait returns only once the value differs from the old one, and returns the new one. Whoever changes the value *notifies*
+/// afterwards; a change without a notification may go unnoticed by those who sleep. If the value changes and changes back before
+/// a thread has looked, that thread may stay asleep.
+///
+/// # Wake-ups
+///
+/// A notification reaches the waiters of its own address only, in the order in which they began to wait, whatever else in the process is
+/// waited for. While nobody waits it costs a full fence, a load or two and no system call. That fence also orders it after any store
+/// before it, however that was ordered: a notification after a `Relaxed` store is not lost.
+///
+/// Nothing is allocated. The address of the atomic is a key only: it may be of any size and at any place, in a `static` or on a
+/// stack.
+///
+/// # Memory ordering
+///
+/// A wait is a load of the given ordering that returned the new value; notifications and calls that time out order nothing. So a
+/// `Release` store and an `Acquire` wait are an edge.
+///
+/// # Examples
+///
+/// A lock by hand, made of one byte:
+///
+/// ```
+/// use std::sync::atomic::{AtomicU8, Ordering::{Acquire, Relaxed, Release}};
+/// use waitline::AtomicWait;
+///
+/// struct Lock(AtomicU8); // 0: free, 1: held, 2: held, and others may wait
+///
+/// impl Lock {
+///     fn lock(&self) {
+///         if self.0.compare_exchange(0, 1, Acquire, Relaxed).is_err() {
+///             while self.0.swap(2, Acquire) != 0 {
+///                 self.0.wait(2, Relaxed);
+///             }
+///         }
+///     }
+///     fn unlock(&self) {
+///         if self.0.swap(0, Release) == 2 {
+///             self.0.notify_one();
+///         }
+///     }
+/// }
+/// # let lock = Lock(AtomicU8::new(0));
+/// # std::thread::scope(|scope| {
+/// #     for _ in 0..3 {
+/// #         scope.spawn(|| { lock.lock(); lock.unlock(); });
+/// #     }
+/// # });
+/// ```
+///
+/// A counter of progress, watched with a deadline:
+///
+/// ```
+/// use std::sync::atomic::{AtomicU64, Ordering::{Acquire, Release}};
+/// use std::thread;
+/// use std::time::Duration;
+/// use waitline::{AtomicWait, TimedOut};
+///
+/// let done = AtomicU64::new(0);
+/// thread::scope(|scope| {
+///     scope.spawn(|| {
+///         for _ in 0..100 {
+///             done.fetch_add(1, Release);
+///             done.notify_all();
+///         }
+///     });
+///     let mut seen = 0;
+///     while seen < 100 {
+///         match done.wait_for(seen, Acquire, Duration::from_secs(1)) {
+///             Ok(now) => seen = now,
+///             Err(TimedOut) => println!("still at {seen}"),
+///         }
+///     }
+/// });
+/// ```
+#[doc(alias("atomic_wait", "atomic_notify_one", "futex", "WaitOnAddress", "parking_lot_core"))]
+pub trait AtomicWait: sealed::Sealed {
+    /// What the atomic holds.
+    type Value: Copy + PartialEq;
+
+    /// Waits until the value is not `old`, as long as it takes, and returns it.
+    ///
+    /// # Panics
+    ///
+    /// If `order` is `Release` or `AcqRel`, as a load does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicBool, Ordering::{Acquire, Release}};
+    /// use std::thread;
+    /// use waitline::AtomicWait;
+    ///
+    /// let ready = AtomicBool::new(false);
+    /// thread::scope(|scope| {
+    ///     scope.spawn(|| {
+    ///         ready.store(true, Release);
+    ///         ready.notify_one();
+    ///     });
+    ///     assert!(ready.wait(false, Acquire));
+    /// });
+    /// ```
+    fn wait(&self, old: Self::Value, order: Ordering) -> Self::Value;
+
+    /// Waits until the value is not `old`, no longer than `timeout` on the monotonic clock.
+    ///
+    /// Returns
+    ///
+    /// 1. the value as soon as it differs, also with a `timeout` of zero;
+    /// 2. [`TimedOut`] once the time is up and a last look has found the old value.
+    ///
+    /// A `timeout` that the clock can't represent, such as `Duration::MAX`, waits as [`wait`](AtomicWait::wait) does.
+    /// `Duration::ZERO` reads no clock. A notification that comes at that very moment goes to another waiter.
+    ///
+    /// # Panics
+    ///
+    /// If `order` is `Release` or `AcqRel`, as a load does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+    /// use std::time::Duration;
+    /// use waitline::{AtomicWait, TimedOut};
+    ///
+    /// let value = AtomicU8::new(1);
+    /// assert_eq!(value.wait_for(0, Relaxed, Duration::ZERO), Ok(1));
+    /// assert_eq!(value.wait_for(1, Relaxed, Duration::from_millis(1)), Err(TimedOut));
+    /// ```
+    #[doc(alias = "wait_timeout")]
+    #[must_use = "whether the value differs"]
+    fn wait_for(&self, old: Self::Value, order: Ordering, timeout: Duration) -> Result<Self::Value, TimedOut>;
+
+    /// Waits until the value is not `old`, no longer than until `deadline`, on the deadline's clock.
+    ///
+    /// Returns as [`wait_for`](AtomicWait::wait_for) does. When the deadline has passed already, that takes at most a clock read and no
+    /// system call.
+    ///
+    /// # Panics
+    ///
+    /// If `order` is `Release` or `AcqRel`, as a load does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+    /// use std::time::SystemTime;
+    /// use waitline::{AtomicWait, TimedOut};
+    ///
+    /// let value = AtomicI64::new(-1);
+    /// assert_eq!(value.wait_until(-1, Relaxed, SystemTime::now()), Err(TimedOut));
+    /// ```
+    #[must_use = "whether the value differs"]
+    fn wait_until(
+        &self,
+        old: Self::Value,
+        order: Ordering,
+        deadline: impl Into<Deadline>,
+    ) -> Result<Self::Value, TimedOut>;
+
+    /// Wakes the thread that has waited longest on this atomic, if any does.
+    ///
+    /// # Examples
+    ///
+    /// See [`wait`](AtomicWait::wait).
+    fn notify_one(&self);
+
+    /// Wakes all threads that wait on this atomic now.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
+    /// use std::thread;
+    /// use waitline::AtomicWait;
+    ///
+    /// let generation = AtomicU16::new(0);
+    /// thread::scope(|scope| {
+    ///     for _ in 0..3 {
+    ///         scope.spawn(|| generation.wait(0, Relaxed));
+    ///     }
+    ///     generation.store(1, Relaxed);
+    ///     generation.notify_all();
+    /// });
+    /// ```
+    fn notify_all(&self);
+
+    /// [`notify_one`](AtomicWait::notify_one) for an atomic that may be gone: one that the store before has allowed others to free.
+    ///
+    /// The address is a key only. Should something else be there by now that is waited on, its waiter is woken in vain, looks, and
+    /// goes on waiting.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU32, Ordering};
+    /// use std::thread;
+    /// use waitline::AtomicWait;
+    ///
+    /// struct Pointer(*const AtomicU32);
+    /// // SAFETY: an atomic is made for several threads.
+    /// unsafe impl Send for Pointer {}
+    ///
+    /// let notifier = {
+    ///     let flag = AtomicU32::new(0);
+    ///     let pointer = Pointer(&flag);
+    ///     let notifier = thread::spawn(move || {
+    ///         let Pointer(flag) = { pointer };
+    ///         // SAFETY: the flag lives until it has been seen to be set.
+    ///         unsafe { (*flag).store(1, Ordering::Release) };
+    ///         AtomicWait::notify_one_raw(flag);
+    ///     });
+    ///     flag.wait(0, Ordering::Acquire);
+    ///     notifier
+    /// }; // the flag is gone, and the other thread perhaps still in its call
+    /// notifier.join().unwrap();
+    /// ```
+    fn notify_one_raw(this: *const Self);
+
+    /// [`notify_all`](AtomicWait::notify_all) for an atomic that may be gone, as [`notify_one_raw`](AtomicWait::notify_one_raw).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::atomic::AtomicU32;
+    /// use waitline::AtomicWait;
+    ///
+    /// AtomicU32::notify_all_raw(std::ptr::null()); // where nobody waits
+    /// ```
+    fn notify_all_raw(this: *const Self);
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! implement {
+    ($($atomic:ident: $value:ty $(, $parameter:ident)?;)*) => {$(
+        impl$(<$parameter>)? sealed::Sealed for $atomic$(<$parameter>)? {}
+
+        impl$(<$parameter>)? AtomicWait for $atomic$(<$parameter>)? {
+            type Value = $value;
+
+            #[inline]
+            fn wait(&self, old: $value, order: Ordering) -> $value {
+                ChangedFrom { old, look: || self.load(order), address: address_of(self) }.wait()
+            }
+
+            #[inline]
+            fn wait_for(&self, old: $value, order: Ordering, timeout: Duration) -> Result<$value, TimedOut> {
+                ChangedFrom { old, look: || self.load(order), address: address_of(self) }.wait_for(timeout)
+            }
+
+            #[inline]
+            fn wait_until(
+                &self,
+                old: $value,
+                order: Ordering,
+                deadline: impl Into<Deadline>,
+            ) -> Result<$value, TimedOut> {
+                ChangedFrom { old, look: || self.load(order), address: address_of(self) }.wait_until(deadline.into())
+            }
+
+            #[inline]
+            fn notify_one(&self) {
+                table::notify_one(address_of(self));
+            }
+
+            #[inline]
+            fn notify_all(&self) {
+                table::notify_all(address_of(self));
+            }
+
+            #[inline]
+            fn notify_one_raw(this: *const Self) {
+                table::notify_one(address_of(this));
+            }
+
+            #[inline]
+            fn notify_all_raw(this: *const Self) {
+                table::notify_all(address_of(this));
+            }
+        }
+    )*};
+}
+implement! {
+    AtomicBool: bool;
+    AtomicU8: u8;
+    AtomicI8: i8;
+    AtomicU16: u16;
+    AtomicI16: i16;
+    AtomicU32: u32;
+    AtomicI32: i32;
+    AtomicU64: u64;
+    AtomicI64: i64;
+    AtomicUsize: usize;
+    AtomicIsize: isize;
+    AtomicPtr: *mut T, T;
+}
+
+#[inline]
+fn address_of<T>(atomic: *const T) -> usize {
+    atomic as usize
+}
+
+/// What is waited for: that a look finds another value.
+struct ChangedFrom<T, L> {
+    old: T,
+    look: L,
+    address: usize,
+}
+
+impl<T: Copy + PartialEq, L: Fn() -> T> ChangedFrom<T, L> {
+    #[inline]
+    fn look(&self) -> Option<T> {
+        Some((self.look)()).filter(|now| *now != self.old)
+    }
+
+    #[inline]
+    fn wait(self) -> T {
+        self.look().unwrap_or_else(|| self.wait_slow())
+    }
+
+    #[inline]
+    fn wait_for(self, timeout: Duration) -> Result<T, TimedOut> {
+        let look = || self.look();
+        look().or_else(|| wait::within(timeout, look, |deadline| self.wait_slow_until(deadline))).ok_or(TimedOut)
+    }
+
+    #[inline]
+    fn wait_until(self, deadline: Deadline) -> Result<T, TimedOut> {
+        let look = || self.look();
+        look().or_else(|| wait::until(deadline, look, |deadline| self.wait_slow_until(deadline))).ok_or(TimedOut)
+    }
+
+    /// After a first look that failed.
+    #[cold]
+    fn wait_slow(&self) -> T {
+        wait::block_on_forever(InTable::new(self, &Node::new(self.address)))
+    }
+
+    /// After a first look that failed, and a look at the deadline.
+    #[cold]
+    fn wait_slow_until(&self, deadline: Deadline) -> Option<T> {
+        wait::block_on(InTable::new(self, &Node::new(self.address)), deadline).ok()
+    }
+}
+
+/// A call that waits, with its node in the table.
+struct InTable<'a, T, L> {
+    change: &'a ChangedFrom<T, L>,
+    node: &'a Node,
+    is_linked: bool,
+    /// It was notified and went on waiting: another waiter may have had more use for that.
+    notified_in_vain: bool,
+}
+
+impl<'a, T: Copy + PartialEq, L: Fn() -> T> InTable<'a, T, L> {
+    fn new(change: &'a ChangedFrom<T, L>, node: &'a Node) -> InTable<'a, T, L> {
+        InTable { change, node, is_linked: false, notified_in_vain: false }
+    }
+
+    fn unlink(&mut self) {
+        self.is_linked = false;
+        // SAFETY: this call has linked it, and `is_linked` until now.
+        let was_linked = unsafe { self.node.unlink() };
+        self.notified_in_vain |= !was_linked;
+    }
+}
+
+impl<'a, T: Copy + PartialEq, L: Fn() -> T> Waiter<'a> for InTable<'a, T, L> {
+    type Output = T;
+
+    fn attempt(&mut self) -> Option<T> {
+        self.change.look()
+    }
+
+    /// The value changes for all.
+    fn others_sleep(&self) -> bool {
+        false
+    }
+
+    fn attempt_or_announce(&mut self) -> Step<'a, T> {
+        if self.is_linked && self.node.is_notified() {
+            self.is_linked = false;
+            self.notified_in_vain = true; // unless this look says otherwise
+        }
+        let mut found = self.change.look();
+        if self.is_linked {
+            if found.is_some() {
+                self.unlink(); // up before its notification, which goes to the next one then
+            }
+        } else if found.is_none() {
+            // SAFETY: not linked. A wait ends with a value found here, and then the node is not linked, or in `attempt_or_leave`.
+            found = unsafe { self.node.link(|| self.change.look()) };
+            self.is_linked = found.is_none();
+        }
+        match found {
+            Some(value) => Step::Done(value),
+            None => {
+                let (word, value) = self.node.sleep_on();
+                Step::Sleep(word, value)
+            }
+        }
+    }
+
+    /// I4: exactly one of two verdicts, and no notification is used up by a thread that leaves without a new value. (One that
+    /// was notified more than once in vain has been behind every other waiter in between, so one is all it can owe.)
+    fn attempt_or_leave(&mut self) -> Option<T> {
+        self.unlink();
+        let found = self.change.look();
+        if found.is_none() && self.notified_in_vain {
+            table::notify_one(self.change.address);
+        }
+        found
+    }
+}
