@@ -1,11 +1,11 @@
 //! A one-shot future: one value, sent once from one thread to another.
 //!
-//! [`channel`] makes the two ends. The [`Sender`] sends a value, or is dropped, which says that there will be none. The
+//! [`channel()`] makes the two ends. The [`Sender`] sends a value, or is dropped, which says that there will be none. The
 //! [`Receiver`] waits for it by blocking, with a deadline or without, by polling as often as it likes, or by `.await`, in any
 //! order; or lends it to many threads ([`Receiver::share`]).
 //!
 //! The value is received exactly once, or comes back to the sender in a [`SendError`], or is dropped by the side that has it: it is
-//! never lost, also not when a deadline and the value meet. Every channel is one allocation, made by [`channel`]; the side that
+//! never lost, also not when a deadline and the value meet. Every channel is one allocation, made by [`channel()`]; the side that
 //! leaves last frees it. No call but that allocates.
 //!
 //! # Memory ordering

@@ -15,7 +15,7 @@ use super::settling::{Settling, settled};
 use super::{RecvError, RecvFuture, RecvTimeoutError, SharedReceiver, TryRecvError};
 use crate::{Deadline, TimedOut, wait};
 
-/// The end of a one-shot [`channel`](super::channel) that receives the value.
+/// The end of a one-shot [`channel`](super::channel()) that receives the value.
 ///
 /// Every call takes `&self` and can be made as often as wanted, in any order: a call that timed out changes nothing, and after
 /// the value has been received every call says *disconnected*. A value that is there beats a deadline that has passed, and so does

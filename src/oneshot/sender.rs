@@ -11,7 +11,7 @@ use super::SendError;
 use super::channel::{Channel, GONE};
 use crate::atomic::Ordering::Relaxed;
 
-/// The end of a one-shot [`channel`](super::channel) that sends the value.
+/// The end of a one-shot [`channel`](super::channel()) that sends the value.
 ///
 /// Dropped without having sent, also by a panic, it tells the receiver that no value will come.
 ///

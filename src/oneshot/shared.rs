@@ -16,7 +16,7 @@ use crate::atomic::{
 };
 use crate::{Deadline, wait};
 
-/// A receiving end of a one-shot [`channel`](super::channel) that many threads share: it lends the value.
+/// A receiving end of a one-shot [`channel`](super::channel()) that many threads share: it lends the value.
 ///
 /// Made by [`Receiver::share`](super::Receiver::share), and cloned for each thread that wants one. Each waits with deadlines of its
 /// own. The value lives until the last of them is dropped; only then is the receiver gone in the eyes of the sender.
