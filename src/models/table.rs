@@ -5,6 +5,7 @@ use crate::atomic::{
     AtomicU32,
     Ordering::{Acquire, Relaxed, Release},
 };
+use crate::wait::counted_waiters;
 use crate::{AtomicWait, TimedOut};
 
 fn waiter(value: &Arc<AtomicU32>, old: u32) -> thread::JoinHandle<u32> {
@@ -26,6 +27,7 @@ fn a_notification_after_a_relaxed_store_is_not_lost() {
         value.store(1, Relaxed);
         value.notify_one();
         assert_eq!(waiter.join().unwrap(), 1);
+        assert_eq!(counted_waiters(&*value), 0);
     });
 }
 
@@ -70,7 +72,7 @@ fn a_notification_ends_no_wait_on_another_address() {
         let values = [Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0))];
         let waiters = [waiter(&values[0], 0), waiter(&values[1], 0)];
         values[0].store(1, Relaxed);
-        values[0].notify_all();
+        values[0].notify_one();
         let [first, second] = waiters;
         assert_eq!(first.join().unwrap(), 1);
         values[1].store(2, Relaxed);
@@ -117,6 +119,7 @@ fn a_notification_and_a_timeout_agree() {
         let told = timed.join().unwrap();
         timer.join().unwrap();
         assert!(matches!(told, Ok(1) | Err(TimedOut)));
+        assert_eq!(counted_waiters(&*value), 0);
         assert_eq!(value.wait_until(0, Relaxed, later()), Ok(1));
     });
 }

@@ -23,6 +23,8 @@ mod table;
 use core::time::Duration;
 
 pub use self::atomic::AtomicWait;
+#[cfg(all(test, waitline_loom))]
+pub(crate) use self::table::counted_waiters;
 
 use crate::sys::{self, Word};
 use crate::{Deadline, TimedOut};

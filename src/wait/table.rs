@@ -242,6 +242,13 @@ impl Node {
     }
 }
 
+/// For the models: how many are counted in the bucket of that address.
+#[cfg(all(test, waitline_loom))]
+pub(crate) fn counted_waiters<T>(address: *const T) -> u32 {
+    let table = table();
+    table.bucket(address as usize, table.seed()).waiters.load(Relaxed)
+}
+
 /// For the models: a node dies after everything that was done to it.
 #[cfg(all(test, waitline_loom))]
 impl Drop for Node {
