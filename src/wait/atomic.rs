@@ -376,13 +376,6 @@ impl<'a, T: Copy + PartialEq, L: Fn() -> T> InTable<'a, T, L> {
     fn new(change: &'a ChangedFrom<T, L>, node: &'a Node) -> InTable<'a, T, L> {
         InTable { change, node, is_linked: false, notified_in_vain: false }
     }
-
-    fn unlink(&mut self) {
-        self.is_linked = false;
-        // SAFETY: this call has linked it, and `is_linked` until now.
-        let was_linked = unsafe { self.node.unlink() };
-        self.notified_in_vain |= !was_linked;
-    }
 }
 
 impl<'a, T: Copy + PartialEq, L: Fn() -> T> Waiter<'a> for InTable<'a, T, L> {
@@ -402,29 +395,26 @@ impl<'a, T: Copy + PartialEq, L: Fn() -> T> Waiter<'a> for InTable<'a, T, L> {
             self.is_linked = false;
             self.notified_in_vain = true; // unless this look says otherwise
         }
-        let mut found = self.change.look();
-        if self.is_linked {
-            if found.is_some() {
-                self.unlink(); // up before its notification, which goes to the next one then
+        if !self.is_linked {
+            if let Some(value) = self.change.look() {
+                return Step::Done(value);
             }
-        } else if found.is_none() {
-            // SAFETY: not linked. A wait ends with a value found here, and then the node is not linked, or in `attempt_or_leave`.
-            found = unsafe { self.node.link(|| self.change.look()) };
-            self.is_linked = found.is_none();
-        }
-        match found {
-            Some(value) => Step::Done(value),
-            None => {
-                let (word, value) = self.node.sleep_on();
-                Step::Sleep(word, value)
+            // SAFETY: not linked. A wait ends above or below, when it is not linked, or in `attempt_or_leave`, which unlinks.
+            if let Some(value) = unsafe { self.node.link(|| self.change.look()) } {
+                return Step::Done(value);
             }
+            self.is_linked = true;
         }
+        let (word, value) = self.node.sleep_on();
+        Step::Sleep(word, value)
     }
 
     /// I4: exactly one of two verdicts, and no notification is used up by a thread that leaves without a new value. (One that
     /// was notified more than once in vain has been behind every other waiter in between, so one is all it can owe.)
     fn attempt_or_leave(&mut self) -> Option<T> {
-        self.unlink();
+        // SAFETY: this call has linked it before it slept.
+        let was_linked = unsafe { self.node.unlink() };
+        self.notified_in_vain |= !was_linked;
         let found = self.change.look();
         if found.is_none() && self.notified_in_vain {
             table::notify_one(self.change.address);
