@@ -1,62 +1,56 @@
 //! Semaphores without time limits: `cargo bench -p waitline-bench --bench semaphore`.
 
-use criterion::{BenchmarkGroup, Criterion, measurement::WallTime};
-use waitline_bench::contenders::{
-    BinarySemaphore, Contender, Glibc, Many, ParkingLotCondvar, Semaphore, StdCondvar, Tokio,
+mod common;
+
+use criterion::Criterion;
+#[cfg(libstdcxx)]
+use waitline_bench::contenders::semaphore::Libstdcxx;
+use waitline_bench::contenders::semaphore::{
+    BinarySemaphore, Glibc, Many, ParkingLotCondvar, Semaphore, StdCondvar, Tokio,
 };
 use waitline_bench::floor;
-use waitline_bench::race::Sample;
 use waitline_bench::scenarios;
 use waitline_bench::threads::Placement;
 
-type Group<'a> = BenchmarkGroup<'a, WallTime>;
-
-fn add(group: &mut Group<'_>, name: &str, mut scenario: impl FnMut(u64) -> Sample) {
-    group.bench_function(name, |bencher| bencher.iter_custom(|times| scenario(times).elapsed_for(times)));
-}
-
-macro_rules! add_each {
-    ($group:expr, |$this:ident, $times:ident| $scenario:expr; $($contender:ty),* $(,)?) => {$({
-        type $this = $contender;
-        add($group, $this::name(), |$times| $scenario);
-    })*};
-}
+use self::common::{add, add_each};
 
 fn uncontended(criterion: &mut Criterion) {
-    let group = &mut criterion.benchmark_group("uncontended");
+    let group = &mut criterion.benchmark_group("semaphore/uncontended");
     add(group, "floor", floor::fetch_add_and_compare_exchange);
     add_each!(group, |This, times| scenarios::uncontended::<This>(times);
-        Semaphore, Many, BinarySemaphore, StdCondvar, ParkingLotCondvar, Tokio, Glibc);
+        Semaphore, Many, BinarySemaphore, StdCondvar, ParkingLotCondvar, Tokio, Glibc, #[cfg(libstdcxx)] Libstdcxx);
 }
 
 fn failed_try(criterion: &mut Criterion) {
-    let group = &mut criterion.benchmark_group("failed_try");
+    let group = &mut criterion.benchmark_group("semaphore/failed_try");
     add(group, "floor", floor::load);
     add_each!(group, |This, times| scenarios::failed_try::<This>(times);
-        Semaphore, Many, BinarySemaphore, StdCondvar, ParkingLotCondvar, Tokio, Glibc);
+        Semaphore, Many, BinarySemaphore, StdCondvar, ParkingLotCondvar, Tokio, Glibc, #[cfg(libstdcxx)] Libstdcxx);
 }
 
 fn ping_pong(criterion: &mut Criterion) {
-    for (name, placement) in [("ping_pong/pinned", Placement::Pinned), ("ping_pong/free", Placement::Free)] {
+    for (name, placement) in
+        [("semaphore/ping_pong/pinned", Placement::Pinned), ("semaphore/ping_pong/free", Placement::Free)]
+    {
         let group = &mut criterion.benchmark_group(name);
         add(group, "floor", |times| floor::spinning_ping_pong(placement, times));
         add_each!(group, |This, times| scenarios::ping_pong::<This>(placement, times);
-            Semaphore, BinarySemaphore, StdCondvar, ParkingLotCondvar, Tokio, Glibc);
+            Semaphore, BinarySemaphore, StdCondvar, ParkingLotCondvar, Tokio, Glibc, #[cfg(libstdcxx)] Libstdcxx);
     }
 }
 
 fn contended(criterion: &mut Criterion) {
     for threads in [2, 4, 8] {
-        let group = &mut criterion.benchmark_group(format!("contended/{threads}"));
+        let group = &mut criterion.benchmark_group(format!("semaphore/contended/{threads}"));
         add(group, "std Mutex", |times| scenarios::mutex_contended(threads, times));
         add(group, "parking_lot Mutex", |times| scenarios::parking_lot_mutex_contended(threads, times));
         add_each!(group, |This, times| scenarios::contended::<This>(threads, times);
-            Semaphore, BinarySemaphore, StdCondvar, ParkingLotCondvar, Tokio, Glibc);
+            Semaphore, BinarySemaphore, StdCondvar, ParkingLotCondvar, Tokio, Glibc, #[cfg(libstdcxx)] Libstdcxx);
     }
 }
 
 fn burst_wake(criterion: &mut Criterion) {
-    let group = &mut criterion.benchmark_group("burst_wake");
+    let group = &mut criterion.benchmark_group("semaphore/burst_wake");
     add_each!(group, |This, times| scenarios::burst_wake::<This>(times);
         Semaphore, StdCondvar, ParkingLotCondvar, Tokio, Glibc);
 }

@@ -1,4 +1,4 @@
-//! The raw operations that no semaphore can be cheaper than.
+//! The raw operations that no primitive can be cheaper than.
 
 #![allow(unsafe_code, reason = "a system call")]
 

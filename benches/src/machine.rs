@@ -15,13 +15,24 @@ pub fn description() -> String {
         |name| format!("{} {}", name.sysname().to_string_lossy(), name.release().to_string_lossy()),
     );
     format!(
-        "{}, {} processors, {kernel}\n{}, back-end: {BACK_END}, scheduling: {}, load: {}",
+        "{}, {} processors, {kernel}\n{}, back-end: {BACK_END}, scheduling: {}, load: {}\nPeers in C++: {}",
         processor_model().unwrap_or_else(|| String::from(std::env::consts::ARCH)),
         processors(),
         env!("RUSTC_VERSION"),
         scheduling(),
         load().unwrap_or_else(|| String::from("unknown")),
+        libstdcxx(),
     )
+}
+
+#[cfg(libstdcxx)]
+fn libstdcxx() -> &'static str {
+    crate::libstdcxx::version()
+}
+
+#[cfg(not(libstdcxx))]
+fn libstdcxx() -> &'static str {
+    "left out, since the build found no compiler for them"
 }
 
 const BACK_END: &str = if cfg!(any(waitline_force_parking, not(any(target_os = "linux", target_os = "android")))) {

@@ -40,10 +40,10 @@ fn line(figure: &Figure) -> Line {
     };
     [
         figure.operation.clone(),
-        format!("{:.2}", figure.target),
+        figure.target.map_or(String::new(), |target| format!("{target:.2}")),
         format!("{:.2}", ratio.median),
         format!("{:.2}–{:.2}", ratio.lower, ratio.upper),
-        String::from(if figure.is_met() { "met" } else { "MISSED" }),
+        String::from(figure.is_met().map_or("", |met| if met { "met" } else { "MISSED" })),
         floor,
         format!("{}{}", value(&figure.ours, figure), noise(&figure.ours)),
         figure.peers.iter().map(peer).collect::<Vec<_>>().join(", "),

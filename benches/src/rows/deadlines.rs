@@ -3,62 +3,127 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use super::{Row, runners};
-use crate::contenders::{
-    BinarySemaphore, Contender, Glibc, Many, ParkingLotCondvar, Semaphore, StdCondvar, TimedFor, TimedUntil,
-};
+use crate::clock::Clock;
+use crate::contenders::barrier::{Arrived, Barrier};
+use crate::contenders::latch::Latch;
+#[cfg(libstdcxx)]
+use crate::contenders::oneshot::Libstdcxx as Promise;
+use crate::contenders::oneshot::{Awaited, Mpsc, OneshotCrate, Ours, Settled, Shared};
+#[cfg(libstdcxx)]
+use crate::contenders::semaphore::Libstdcxx;
+use crate::contenders::semaphore::{BinarySemaphore, Glibc, Many, ParkingLotCondvar, Semaphore, StdCondvar};
+use crate::contenders::{Contender, TimedFor, TimedUntil};
 use crate::floor;
 use crate::race::{Batch, Runner};
-use crate::scenarios::{self, Clock};
+use crate::scenarios;
 
 pub(super) fn rows() -> Vec<Row> {
-    let mut rows = vec![zero::<Semaphore>(), zero::<Many>(), zero::<BinarySemaphore>()];
-    rows.extend(expired_on::<Instant>());
-    rows.extend(expired_on::<SystemTime>());
+    let mut rows = each_of_ours!(|This, call, kind| zero::<This>(call, kind));
+    for when in [Passed::JustNow, Passed::AWhileAgo] {
+        rows.extend(each_of_ours!(|This, call, kind| expired::<Instant, This>(call, kind, when)));
+        rows.extend(each_of_ours!(|This, call, kind| expired::<SystemTime, This>(call, kind, when)));
+    }
     rows.extend([one_nanosecond::<Semaphore>(), one_nanosecond::<Many>(), one_nanosecond::<BinarySemaphore>()]);
     rows.push(lateness());
     rows
 }
 
-fn zero<S: TimedFor>() -> Row {
-    let ours = Runner::new(S::name(), scenarios::zero_timeout::<S>);
+/// Who has peers in common.
+#[derive(Clone, Copy)]
+enum Kind {
+    Semaphore,
+    Oneshot,
+    /// No other barrier or latch can be waited for with a time limit.
+    BarrierOrLatch,
+}
+
+/// A row for each timed call of ours.
+macro_rules! each_of_ours {
+    (|$this:ident, $call:ident, $kind:ident| $row:expr) => {
+        each_of_ours!(|$this, $call, $kind| $row;
+            Semaphore, "Semaphore: try_acquire", Kind::Semaphore;
+            Many, "Semaphore, many: try_acquire", Kind::Semaphore;
+            BinarySemaphore, "BinarySemaphore: try_acquire", Kind::Semaphore;
+            Awaited<Ours>, "oneshot: recv", Kind::Oneshot;
+            Settled, "oneshot: wait", Kind::Oneshot;
+            Shared, "oneshot, shared: wait", Kind::Oneshot;
+            Barrier, "Barrier: wait", Kind::BarrierOrLatch;
+            Arrived, "Arrival: wait", Kind::BarrierOrLatch;
+            Latch, "Latch: wait", Kind::BarrierOrLatch;
+        )
+    };
+    (|$this:ident, $call:ident, $kind:ident| $row:expr; $($ours:ty, $name:literal, $of:expr;)*) => {
+        vec![$({
+            type $this = $ours;
+            let ($call, $kind) = ($name, $of);
+            $row
+        }),*]
+    };
+}
+use each_of_ours;
+
+macro_rules! peers {
+    ($kind:expr, |$this:ident, $times:ident| $batch:expr) => {
+        match $kind {
+            Kind::Semaphore => runners![
+                |$this, $times| $batch;
+                StdCondvar, ParkingLotCondvar, Glibc, #[cfg(libstdcxx)] Libstdcxx
+            ],
+            Kind::Oneshot => runners![
+                |$this, $times| $batch;
+                Awaited<OneshotCrate>, Awaited<Mpsc>, #[cfg(libstdcxx)] Awaited<Promise>
+            ],
+            Kind::BarrierOrLatch => Vec::new(),
+        }
+    };
+}
+
+fn zero<T: TimedFor>(call: &str, kind: Kind) -> Row {
+    let ours = Runner::new(T::name(), scenarios::zero_timeout::<T>);
     Row {
         floors: vec![Runner::new("load", floor::load)],
-        peers: runners![|Peer, times| scenarios::zero_timeout::<Peer>(times); StdCondvar, ParkingLotCondvar, Glibc],
-        ..Row::new(format!("{}: try_acquire_for(ZERO) on empty", S::name()), 2.0, ours)
+        peers: peers!(kind, |Peer, times| scenarios::zero_timeout::<Peer>(times)),
+        ..Row::new(format!("{call}_for(ZERO)"), 2.0, ours)
     }
 }
 
-fn expired_on<C: Clock + 'static>() -> [Row; 6]
-where
-    Semaphore: TimedUntil<C>,
-    Many: TimedUntil<C>,
-    BinarySemaphore: TimedUntil<C>,
-    StdCondvar: TimedUntil<C>,
-    ParkingLotCondvar: TimedUntil<C>,
-    Glibc: TimedUntil<C>,
-{
-    let (just_passed, long_passed) = (1.4, 0.7);
-    [
-        expired::<C, Semaphore>("just passed", C::now, just_passed),
-        expired::<C, Many>("just passed", C::now, just_passed),
-        expired::<C, BinarySemaphore>("just passed", C::now, just_passed),
-        expired::<C, Semaphore>("passed 50 ms ago", C::a_while_ago, long_passed),
-        expired::<C, Many>("passed 50 ms ago", C::a_while_ago, long_passed),
-        expired::<C, BinarySemaphore>("passed 50 ms ago", C::a_while_ago, long_passed),
-    ]
+/// When a deadline passed.
+#[derive(Clone, Copy)]
+enum Passed {
+    JustNow,
+    AWhileAgo,
 }
 
-fn expired<C: Clock + 'static, S: TimedUntil<C>>(when: &str, deadline: fn() -> C, target: f64) -> Row
-where
-    StdCondvar: TimedUntil<C>,
-    ParkingLotCondvar: TimedUntil<C>,
-    Glibc: TimedUntil<C>,
-{
-    let ours = Runner::new(S::name(), move |times| scenarios::expired_deadline::<C, S>(deadline, times));
+impl Passed {
+    fn words(self) -> &'static str {
+        match self {
+            Passed::JustNow => "just passed",
+            Passed::AWhileAgo => "passed 50 ms ago",
+        }
+    }
+
+    fn target(self) -> f64 {
+        match self {
+            Passed::JustNow => 1.4,
+            Passed::AWhileAgo => 0.7,
+        }
+    }
+
+    fn deadline<C: Clock>(self) -> fn() -> C {
+        match self {
+            Passed::JustNow => C::now,
+            Passed::AWhileAgo => C::a_while_ago,
+        }
+    }
+}
+
+fn expired<C: Clock, T: TimedUntil<C>>(call: &str, kind: Kind, passed: Passed) -> Row {
+    let deadline = passed.deadline();
+    let ours = Runner::new(T::name(), move |times| scenarios::expired_deadline::<C, T>(deadline, times));
     Row {
         floors: vec![Runner::new("Instant::now()", floor::instant_now)],
-        peers: runners![|Peer, times| scenarios::expired_deadline::<C, Peer>(deadline, times); StdCondvar, ParkingLotCondvar, Glibc],
-        ..Row::new(format!("{}: try_acquire_until({}, {when})", S::name(), C::name()), target, ours)
+        peers: peers!(kind, |Peer, times| scenarios::expired_deadline::<C, Peer>(deadline, times)),
+        ..Row::new(format!("{call}_until({}, {})", C::name(), passed.words()), passed.target(), ours)
     }
 }
 
@@ -66,7 +131,7 @@ fn one_nanosecond<S: TimedFor>() -> Row {
     let ours = Runner::new(S::name(), scenarios::one_nanosecond::<S>);
     Row {
         floors: vec![Runner::new("Instant::now()", floor::instant_now)],
-        peers: runners![|Peer, times| scenarios::one_nanosecond::<Peer>(times); StdCondvar, ParkingLotCondvar, Glibc],
+        peers: peers!(Kind::Semaphore, |Peer, times| scenarios::one_nanosecond::<Peer>(times)),
         ..Row::new(format!("{}: try_acquire_for(1 ns) on empty", S::name()), 2.5, ours)
     }
 }
@@ -74,9 +139,11 @@ fn one_nanosecond<S: TimedFor>() -> Row {
 fn lateness() -> Row {
     const TIMEOUT: Duration = Duration::from_micros(10);
     let ours = Runner::new(Semaphore::name(), |times| scenarios::lateness::<Semaphore>(TIMEOUT, times));
+    let mut peers = runners![|Peer, times| scenarios::lateness::<Peer>(TIMEOUT, times); BinarySemaphore];
+    peers.extend(peers!(Kind::Semaphore, |Peer, times| scenarios::lateness::<Peer>(TIMEOUT, times)));
     Row {
         floors: vec![Runner::new("futex wait", |times| floor::futex_lateness(TIMEOUT, times))],
-        peers: runners![|Peer, times| scenarios::lateness::<Peer>(TIMEOUT, times); BinarySemaphore, StdCondvar, ParkingLotCondvar, Glibc],
+        peers,
         batch: Batch::Of(25),
         ..Row::new("lateness of a 10 µs wait", 0.4, ours)
     }

@@ -1,6 +1,8 @@
 //! The figures to reach: rows of a floor, ours and the peers, with a target for the ratio of ours to the floor.
 
+mod barriers;
 mod deadlines;
+mod oneshots;
 mod threads;
 mod uncontended;
 
@@ -13,8 +15,8 @@ use crate::race::{Batch, Quartiles, Runner, Track, race};
 pub struct Row {
     /// What is done.
     pub operation: String,
-    /// At most so many times the floor.
-    pub target: f64,
+    /// At most so many times the floor. `None`: just to know.
+    pub target: Option<f64>,
     /// What is counted.
     pub unit: &'static str,
     /// What ours is compared with: of several, the best. With none, the value itself has to reach the target.
@@ -28,10 +30,10 @@ pub struct Row {
 const BATCH: Batch = Batch::Lasting(Duration::from_micros(200));
 
 impl Row {
-    fn new(operation: impl Into<String>, target: f64, ours: Runner) -> Row {
+    fn new(operation: impl Into<String>, target: impl Into<Option<f64>>, ours: Runner) -> Row {
         Row {
             operation: operation.into(),
-            target,
+            target: target.into(),
             unit: "ns",
             floors: Vec::new(),
             ours,
@@ -60,8 +62,8 @@ impl Row {
 pub struct Figure {
     /// What is done.
     pub operation: String,
-    /// At most so many times the floor.
-    pub target: f64,
+    /// At most so many times the floor. `None`: just to know.
+    pub target: Option<f64>,
     /// What is counted.
     pub unit: &'static str,
     /// What ours is compared with.
@@ -81,24 +83,30 @@ impl Figure {
         }
     }
 
-    /// Whether the median of the ratios reaches the target.
-    pub fn is_met(&self) -> bool {
-        self.ratio(&self.ours).median <= self.target
+    /// Whether the median of the ratios reaches the target, if there is one.
+    pub fn is_met(&self) -> Option<bool> {
+        self.target.map(|target| self.ratio(&self.ours).median <= target)
     }
 }
 
 /// Every row, in the order of the table.
 pub fn all() -> Vec<Row> {
-    [uncontended::rows(), deadlines::rows(), threads::rows()].into_iter().flatten().collect()
+    [uncontended::rows(), oneshots::rows(), deadlines::rows(), threads::rows(), barriers::rows()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// A runner for each contender of a list.
 macro_rules! runners {
-    (|$this:ident, $times:pat_param| $batch:expr; $($contender:ty),* $(,)?) => {
-        vec![$({
-            type $this = $contender;
-            $crate::race::Runner::new(<$this as $crate::contenders::Contender>::name(), move |$times| $batch)
-        }),*]
+    (|$this:ident, $times:pat_param| $batch:expr; $($(#[$attribute:meta])* $contender:ty),* $(,)?) => {
+        Vec::from([$(
+            $(#[$attribute])*
+            {
+                type $this = $contender;
+                $crate::race::Runner::new(<$this as $crate::contenders::Contender>::name(), move |$times| $batch)
+            }
+        ),*])
     };
 }
 use runners;

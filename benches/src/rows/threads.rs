@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use super::{Row, runners};
-use crate::contenders::{BinarySemaphore, Contender, Glibc, ParkingLotCondvar, Semaphore, StdCondvar, Tokio};
+use crate::contenders::Contender;
+#[cfg(libstdcxx)]
+use crate::contenders::semaphore::Libstdcxx;
+use crate::contenders::semaphore::{BinarySemaphore, Glibc, ParkingLotCondvar, Semaphore, StdCondvar, Tokio};
 use crate::floor;
 use crate::race::{Batch, Runner};
 use crate::scenarios;
@@ -29,7 +32,14 @@ fn ping_pong(placement: Placement) -> Row {
     Row {
         floors: vec![Runner::new("spinning on a flag", move |times| floor::spinning_ping_pong(placement, times))],
         peers: runners![
-            |Peer, times| scenarios::ping_pong::<Peer>(placement, times); BinarySemaphore, StdCondvar, ParkingLotCondvar, Tokio, Glibc
+            |Peer, times| scenarios::ping_pong::<Peer>(placement, times);
+            BinarySemaphore,
+            StdCondvar,
+            ParkingLotCondvar,
+            Tokio,
+            Glibc,
+            #[cfg(libstdcxx)]
+            Libstdcxx
         ],
         batch: Batch::Lasting(Duration::from_millis(1)),
         ..Row::new(format!("ping-pong, two running threads, {how}"), 2.0, ours)
@@ -42,9 +52,15 @@ fn contended(threads: usize) -> Row {
         Runner::new("std Mutex", move |times| scenarios::mutex_contended(threads, times)),
         Runner::new("parking_lot Mutex", move |times| scenarios::parking_lot_mutex_contended(threads, times)),
     ];
-    floors.extend(
-        runners![|Peer, times| scenarios::contended::<Peer>(threads, times); StdCondvar, ParkingLotCondvar, Tokio, Glibc],
-    );
+    floors.extend(runners![
+        |Peer, times| scenarios::contended::<Peer>(threads, times);
+        StdCondvar,
+        ParkingLotCondvar,
+        Tokio,
+        Glibc,
+        #[cfg(libstdcxx)]
+        Libstdcxx
+    ]);
     Row {
         floors,
         peers: runners![|Peer, times| scenarios::contended::<Peer>(threads, times); BinarySemaphore],
@@ -53,6 +69,8 @@ fn contended(threads: usize) -> Row {
     }
 }
 
+/// Without libstdc++'s semaphore: in GCC 12 a thread can fall asleep for good with a permit there (PR 104928), and here no
+/// other thread would come and wake it.
 fn wake_ups() -> Row {
     let ours = Runner::new(Semaphore::name(), scenarios::wake_ups_per_permit::<Semaphore>);
     Row {

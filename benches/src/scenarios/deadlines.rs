@@ -1,63 +1,26 @@
 //! One thread and its limited patience.
 
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
+use crate::clock::Clock;
+use crate::contenders::semaphore::AnySemaphore;
 use crate::contenders::{TimedFor, TimedUntil};
 use crate::opaque::{opaque, unexpected};
 use crate::race::{Quartiles, Sample};
 use crate::scenarios::{one_short_thread, one_thread};
 
-/// A clock that deadlines are on.
-pub trait Clock: Copy {
-    /// How tables call it.
-    fn name() -> &'static str;
-
-    /// What it shows.
-    fn now() -> Self;
-
-    /// What it showed 50 ms ago: longer than any coarse clock stands still.
-    fn a_while_ago() -> Self;
-
-    /// What it will show when no scenario runs any more.
-    fn far_ahead() -> Self;
-}
-
-macro_rules! clock {
-    ($clock:ident) => {
-        impl Clock for $clock {
-            fn name() -> &'static str {
-                stringify!($clock)
-            }
-
-            fn now() -> $clock {
-                $clock::now()
-            }
-
-            fn a_while_ago() -> $clock {
-                $clock::now() - Duration::from_millis(50)
-            }
-
-            fn far_ahead() -> $clock {
-                $clock::now() + Duration::from_secs(3600)
-            }
-        }
-    };
-}
-clock!(Instant);
-clock!(SystemTime);
-
-/// There is no permit, and the deadline has passed.
-pub fn expired_deadline<C: Clock, S: TimedUntil<C>>(deadline: fn() -> C, times: u64) -> Sample {
+/// Nothing comes, and the deadline has passed.
+pub fn expired_deadline<C: Clock, T: TimedUntil<C>>(deadline: fn() -> C, times: u64) -> Sample {
     /// A coarse clock stands still for a millisecond or more. Deadlines are made anew so often that hardly one that
     /// has just passed is older than that.
     const CALLS: u64 = 1000;
 
-    let semaphore = S::new(false);
+    let contender = T::pending();
     let mut sample = Sample::default();
     while sample.times < times {
-        let deadline = S::deadline(deadline());
+        let deadline = T::deadline(deadline());
         sample += one_thread(CALLS.min(times - sample.times), || {
-            if opaque(&semaphore).try_acquire_until(*opaque(&deadline)) {
+            if opaque(&contender).wait_until(*opaque(&deadline)) {
                 unexpected();
             }
         });
@@ -65,19 +28,19 @@ pub fn expired_deadline<C: Clock, S: TimedUntil<C>>(deadline: fn() -> C, times: 
     sample
 }
 
-/// There is no permit, and the deadline has just passed, or passed long ago, in turn: whoever guesses which from the
+/// Nothing comes, and the deadline has just passed, or passed long ago, in turn: whoever guesses which from the
 /// calls before is wrong.
-pub fn mixed_deadlines<C: Clock, S: TimedUntil<C>>(times: u64) -> Sample {
+pub fn mixed_deadlines<C: Clock, T: TimedUntil<C>>(times: u64) -> Sample {
     const CALLS: u64 = 1000;
 
-    let semaphore = S::new(false);
+    let contender = T::pending();
     let mut sample = Sample::default();
     while sample.times < times {
-        let deadlines = [S::deadline(C::now()), S::deadline(C::a_while_ago())];
+        let deadlines = [T::deadline(C::now()), T::deadline(C::a_while_ago())];
         let mut turn = 0;
         sample += one_thread(CALLS.min(times - sample.times), || {
             turn ^= 1;
-            if opaque(&semaphore).try_acquire_until(*opaque(&deadlines[turn])) {
+            if opaque(&contender).wait_until(*opaque(&deadlines[turn])) {
                 unexpected();
             }
         });
@@ -85,34 +48,34 @@ pub fn mixed_deadlines<C: Clock, S: TimedUntil<C>>(times: u64) -> Sample {
     sample
 }
 
-/// There is no permit, and no time, as a poll is written.
-pub fn zero_timeout<S: TimedFor>(times: u64) -> Sample {
-    let semaphore = S::new(false);
+/// Nothing is there, and no time, as a poll is written.
+pub fn zero_timeout<T: TimedFor>(times: u64) -> Sample {
+    let contender = T::pending();
     one_short_thread(times, || {
-        if opaque(&semaphore).try_acquire_for(Duration::ZERO) {
+        if opaque(&contender).wait_for(Duration::ZERO) {
             unexpected();
         }
     })
 }
 
-/// There is no permit, and next to no time.
-pub fn one_nanosecond<S: TimedFor>(times: u64) -> Sample {
-    let semaphore = S::new(false);
+/// Nothing comes, and next to no time is left.
+pub fn one_nanosecond<T: TimedFor>(times: u64) -> Sample {
+    let contender = T::pending();
     let timeout = Duration::from_nanos(1);
     one_thread(times, || {
-        if opaque(&semaphore).try_acquire_for(*opaque(&timeout)) {
+        if opaque(&contender).wait_for(*opaque(&timeout)) {
             unexpected();
         }
     })
 }
 
 /// A permit is there in time, and given back.
-pub fn timed_success<C: Clock, S: TimedUntil<C>>(times: u64) -> Sample {
+pub fn timed_success<C: Clock, S: AnySemaphore + TimedUntil<C>>(times: u64) -> Sample {
     let semaphore = S::new(true);
     let deadline = S::deadline(C::far_ahead());
     one_thread(times, || {
         let semaphore = opaque(&semaphore);
-        if !semaphore.try_acquire_until(*opaque(&deadline)) {
+        if !semaphore.wait_until(*opaque(&deadline)) {
             unexpected();
         }
         semaphore.release();
@@ -120,10 +83,10 @@ pub fn timed_success<C: Clock, S: TimedUntil<C>>(times: u64) -> Sample {
 }
 
 /// How long after its time a wait ends that nobody else ends.
-pub fn lateness<S: TimedFor>(timeout: Duration, times: u64) -> Sample {
-    let semaphore = S::new(false);
+pub fn lateness<T: TimedFor>(timeout: Duration, times: u64) -> Sample {
+    let contender = T::pending();
     lateness_by(timeout, times, || {
-        if semaphore.try_acquire_for(timeout) {
+        if contender.wait_for(timeout) {
             unexpected();
         }
     })

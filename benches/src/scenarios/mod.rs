@@ -3,13 +3,17 @@
 mod crowd;
 mod deadlines;
 mod pair;
+mod rounds;
 mod single;
 mod sleepers;
 
 pub use self::crowd::{contended, crowd, mutex_contended, parking_lot_mutex_contended};
 pub use self::deadlines::{
-    Clock, expired_deadline, lateness, lateness_by, mixed_deadlines, one_nanosecond, timed_success, zero_timeout,
+    expired_deadline, lateness, lateness_by, mixed_deadlines, one_nanosecond, timed_success, zero_timeout,
 };
-pub use self::pair::{ping_pong, two_threads};
-pub use self::single::{failed_try, one_short_thread, one_thread, uncontended};
+pub use self::pair::{latch_round_trip, oneshot_round_trip, ping_pong, two_threads};
+pub use self::rounds::rounds;
+pub use self::single::{
+    failed_try, latch_life, one_short_thread, one_thread, oneshot_life, oneshot_unused, uncontended,
+};
 pub use self::sleepers::{burst_wake, wake_ups_per_permit};

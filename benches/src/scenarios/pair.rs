@@ -10,12 +10,14 @@ use std::time::Instant;
 
 use crossbeam_utils::CachePadded;
 
-use crate::contenders::Contender;
+use crate::contenders::latch::AnyLatch;
+use crate::contenders::oneshot::AnyOneshot;
+use crate::contenders::semaphore::AnySemaphore;
 use crate::race::Sample;
 use crate::threads::{Disturbance, Placement};
 
 /// Two threads hand a permit to and fro through two semaphores. One time is both ways.
-pub fn ping_pong<S: Contender>(placement: Placement, times: u64) -> Sample {
+pub fn ping_pong<S: AnySemaphore>(placement: Placement, times: u64) -> Sample {
     let [ping, pong] = [(); 2].map(|()| CachePadded::new(S::new(false)));
     two_threads(
         placement,
@@ -31,6 +33,61 @@ pub fn ping_pong<S: Contender>(placement: Placement, times: u64) -> Sample {
     )
 }
 
+/// A value goes there through one channel, and back through another: two for each time, all made before.
+pub fn oneshot_round_trip<O: AnyOneshot>(placement: Placement, times: u64) -> Sample {
+    let turns = turns(times);
+    let (mut pings, mut ping_receivers): (Vec<_>, Vec<_>) = (0..turns).map(|_| O::channel()).unzip();
+    let (mut pongs, mut pong_receivers): (Vec<_>, Vec<_>) = (0..turns).map(|_| O::channel()).unzip();
+    two_threads(
+        placement,
+        times,
+        || {
+            O::send(next(&mut pings), 1);
+            O::recv(next(&mut pong_receivers));
+        },
+        || {
+            O::recv(next(&mut ping_receivers));
+            O::send(next(&mut pongs), 1);
+        },
+    )
+}
+
+/// One latch tells the other thread, and one tells this one: two for each time, all made before.
+pub fn latch_round_trip<L: AnyLatch>(placement: Placement, times: u64) -> Sample {
+    let latches = || (0..turns(times)).map(|_| CachePadded::new(L::new())).collect::<Vec<_>>();
+    let (pings, pongs) = (latches(), latches());
+    let (mut served, mut replied) = (pings.iter().zip(&pongs), pings.iter().zip(&pongs));
+    two_threads(
+        placement,
+        times,
+        || {
+            let (ping, pong) = served.next().expect("there is one for each turn");
+            ping.count_down();
+            pong.wait();
+        },
+        || {
+            let (ping, pong) = replied.next().expect("there is one for each turn");
+            ping.wait();
+            pong.count_down();
+        },
+    )
+}
+
+#[inline]
+fn next<T>(items: &mut Vec<T>) -> T {
+    items.pop().expect("there is one for each turn")
+}
+
+/// How many turns [`two_threads`] takes in all.
+fn turns(times: u64) -> u64 {
+    turns_before(times) + times
+}
+
+fn turns_before(times: u64) -> u64 {
+    const MOST_BEFORE: u64 = 100;
+    times.min(MOST_BEFORE)
+}
+
 /// Times how often `serve` and `reply`, which wait for each other, take their turns on two threads.
 ///
 /// Both take some turns before that, and then wait for each other without sleeping, so that both threads are running
@@ -42,8 +99,7 @@ pub fn two_threads(
     mut serve: impl FnMut() + Send,
     mut reply: impl FnMut() + Send,
 ) -> Sample {
-    const MOST_BEFORE: u64 = 100;
-    let before = times.min(MOST_BEFORE);
+    let before = turns_before(times);
     let running = AtomicU32::new(0);
     let wait_until_both_run = || {
         running.fetch_add(1, Release);

@@ -5,7 +5,9 @@
 use core::arch::asm;
 use std::time::Instant;
 
-use crate::contenders::Contender;
+use crate::contenders::latch::AnyLatch;
+use crate::contenders::oneshot::AnyOneshot;
+use crate::contenders::semaphore::AnySemaphore;
 use crate::opaque::{opaque, unexpected};
 use crate::race::Sample;
 use crate::threads::Disturbance;
@@ -52,7 +54,7 @@ fn one_thread_at<const PLACE: usize>(times: u64, operation: &mut impl FnMut()) -
 }
 
 /// A permit is released and acquired, and nobody waits.
-pub fn uncontended<S: Contender>(times: u64) -> Sample {
+pub fn uncontended<S: AnySemaphore>(times: u64) -> Sample {
     let semaphore = S::new(false);
     one_thread(times, || {
         let semaphore = opaque(&semaphore);
@@ -62,11 +64,31 @@ pub fn uncontended<S: Contender>(times: u64) -> Sample {
 }
 
 /// There is no permit, and nobody waits for one.
-pub fn failed_try<S: Contender>(times: u64) -> Sample {
+pub fn failed_try<S: AnySemaphore>(times: u64) -> Sample {
     let semaphore = S::new(false);
     one_short_thread(times, || {
         if opaque(&semaphore).try_acquire() {
             unexpected();
         }
     })
+}
+
+/// A latch is made, opened and waited for.
+pub fn latch_life<L: AnyLatch>(times: u64) -> Sample {
+    one_thread(times, L::count_down_and_wait)
+}
+
+/// A channel is made, and a value goes through it.
+pub fn oneshot_life<O: AnyOneshot>(times: u64) -> Sample {
+    let value = 1;
+    one_thread(times, || {
+        if O::send_and_recv(*opaque(&value)) != value {
+            unexpected();
+        }
+    })
+}
+
+/// A channel is made, and nothing goes through it.
+pub fn oneshot_unused<O: AnyOneshot>(times: u64) -> Sample {
+    one_thread(times, O::drop_both)
 }

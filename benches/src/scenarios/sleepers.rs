@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crossbeam_utils::CachePadded;
 use nix::unistd::{Pid, gettid};
 
-use crate::contenders::Contender;
+use crate::contenders::semaphore::AnySemaphore;
 use crate::race::Sample;
 use crate::threads::{sleeps, times_slept, wait_until};
 
@@ -21,7 +21,7 @@ const SLEEPERS: usize = 8;
 ///
 /// Every sleep ends with getting up, so sleeps are counted: those of the measured releases, and one more of each
 /// thread, which ends with the permit that sends it home.
-pub fn wake_ups_per_permit<S: Contender>(permits: u64) -> Sample {
+pub fn wake_ups_per_permit<S: AnySemaphore>(permits: u64) -> Sample {
     let (slept, _) = sleepers::<S>(permits, 1);
     Sample { total: slept as f64, times: permits + SLEEPERS as u64, disturbed: false }
 }
@@ -29,14 +29,14 @@ pub fn wake_ups_per_permit<S: Contender>(permits: u64) -> Sample {
 /// Permits for all of eight sleepers, one after the other: from the first release until all have theirs.
 ///
 /// Not for binary semaphores, which hold one permit.
-pub fn burst_wake<S: Contender>(times: u64) -> Sample {
+pub fn burst_wake<S: AnySemaphore>(times: u64) -> Sample {
     let (_, on_their_way) = sleepers::<S>(times, SLEEPERS as u64);
     Sample::timed(on_their_way, times, false)
 }
 
 /// Releases `burst` permits as often as told, always to eight sleepers. Says how often they slept in all, and for how
 /// long permits were on their way.
-fn sleepers<S: Contender>(times: u64, burst: u64) -> (i64, Duration) {
+fn sleepers<S: AnySemaphore>(times: u64, burst: u64) -> (i64, Duration) {
     let semaphore = CachePadded::new(S::new(false));
     let (over, taken) = (AtomicBool::new(false), CachePadded::new(AtomicU64::new(0)));
     let everybody: Mutex<Vec<Pid>> = Mutex::default();

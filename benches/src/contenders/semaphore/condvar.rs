@@ -1,8 +1,10 @@
 //! What people write who have no semaphore: a count under a mutex and a condition variable, std's and parking_lot's.
 
-use std::time::{Duration, Instant, SystemTime};
+use std::time::Duration;
 
-use super::{Contender, TimedFor, TimedUntil};
+use super::AnySemaphore;
+use crate::clock::Clock;
+use crate::contenders::{Contender, TimedFor, TimedUntil};
 
 /// `std::sync::Mutex` and `Condvar`.
 #[derive(Debug)]
@@ -15,7 +17,9 @@ impl Contender for StdCondvar {
     fn name() -> &'static str {
         "std Mutex + Condvar"
     }
+}
 
+impl AnySemaphore for StdCondvar {
     fn new(available: bool) -> StdCondvar {
         StdCondvar { permits: std::sync::Mutex::new(usize::from(available)), available: std::sync::Condvar::new() }
     }
@@ -40,9 +44,23 @@ impl Contender for StdCondvar {
 
 impl TimedFor for StdCondvar {
     #[inline]
-    fn try_acquire_for(&self, timeout: Duration) -> bool {
+    fn wait_for(&self, timeout: Duration) -> bool {
         let permits = self.permits.lock().unwrap();
         take(&mut self.available.wait_timeout_while(permits, timeout, |permits| *permits == 0).unwrap().0)
+    }
+}
+
+/// It has only a relative form, so its users ask the clock how long it still is.
+impl<C: Clock> TimedUntil<C> for StdCondvar {
+    type Deadline = C;
+
+    fn deadline(at: C) -> C {
+        at
+    }
+
+    #[inline]
+    fn wait_until(&self, deadline: C) -> bool {
+        self.wait_for(deadline.left())
     }
 }
 
@@ -57,7 +75,9 @@ impl Contender for ParkingLotCondvar {
     fn name() -> &'static str {
         "parking_lot Mutex + Condvar"
     }
+}
 
+impl AnySemaphore for ParkingLotCondvar {
     fn new(available: bool) -> ParkingLotCondvar {
         ParkingLotCondvar {
             permits: parking_lot::Mutex::new(usize::from(available)),
@@ -86,51 +106,28 @@ impl Contender for ParkingLotCondvar {
 
 impl TimedFor for ParkingLotCondvar {
     #[inline]
-    fn try_acquire_for(&self, timeout: Duration) -> bool {
+    fn wait_for(&self, timeout: Duration) -> bool {
         let mut permits = self.permits.lock();
         self.available.wait_while_for(&mut permits, |permits| *permits == 0, timeout);
         take(&mut permits)
     }
 }
 
-impl TimedUntil<Instant> for ParkingLotCondvar {
-    type Deadline = Instant;
+impl<C: Clock> TimedUntil<C> for ParkingLotCondvar {
+    type Deadline = C;
 
-    fn deadline(at: Instant) -> Instant {
+    fn deadline(at: C) -> C {
         at
     }
 
     #[inline]
-    fn try_acquire_until(&self, deadline: Instant) -> bool {
+    fn wait_until(&self, deadline: C) -> bool {
+        let Some(deadline) = deadline.instant() else { return self.wait_for(deadline.left()) };
         let mut permits = self.permits.lock();
         self.available.wait_while_until(&mut permits, |permits| *permits == 0, deadline);
         take(&mut permits)
     }
 }
-
-/// Where only a relative form exists, its users ask the clock how long it still is.
-macro_rules! until_through_for {
-    ($contender:ty, $clock:ty, |$deadline:ident| $left:expr) => {
-        impl TimedUntil<$clock> for $contender {
-            type Deadline = $clock;
-
-            fn deadline(at: $clock) -> $clock {
-                at
-            }
-
-            #[inline]
-            fn try_acquire_until(&self, $deadline: $clock) -> bool {
-                self.try_acquire_for($left)
-            }
-        }
-    };
-}
-
-until_through_for!(StdCondvar, Instant, |deadline| deadline.saturating_duration_since(Instant::now()));
-until_through_for!(StdCondvar, SystemTime, |deadline| deadline.duration_since(SystemTime::now()).unwrap_or_default());
-until_through_for!(ParkingLotCondvar, SystemTime, |deadline| deadline
-    .duration_since(SystemTime::now())
-    .unwrap_or_default());
 
 #[inline]
 fn take(permits: &mut usize) -> bool {

@@ -1,6 +1,7 @@
 //! tokio's semaphore, from threads.
 
-use super::Contender;
+use super::AnySemaphore;
+use crate::contenders::Contender;
 
 /// `tokio::sync::Semaphore`. It can't wait for a limited time without a runtime.
 #[derive(Debug)]
@@ -10,7 +11,9 @@ impl Contender for Tokio {
     fn name() -> &'static str {
         "tokio"
     }
+}
 
+impl AnySemaphore for Tokio {
     fn new(available: bool) -> Tokio {
         Tokio(tokio::sync::Semaphore::new(usize::from(available)))
     }

@@ -1,10 +1,9 @@
 //! Ours: the counting semaphore, by single permits and by several, and the binary one.
 
-use std::time::{Duration, Instant, SystemTime};
-
 use waitline::{BinarySemaphore, Semaphore};
 
-use super::{Contender, TimedFor, TimedUntil};
+use super::AnySemaphore;
+use crate::contenders::{Contender, timed};
 
 /// The counting semaphore through its `…_many` calls: two permits stand for one.
 #[derive(Debug)]
@@ -16,7 +15,9 @@ impl Contender for Semaphore {
     fn name() -> &'static str {
         "Semaphore"
     }
+}
 
+impl AnySemaphore for Semaphore {
     fn new(available: bool) -> Semaphore {
         Semaphore::new(usize::from(available))
     }
@@ -41,7 +42,9 @@ impl Contender for Many {
     fn name() -> &'static str {
         "Semaphore, many"
     }
+}
 
+impl AnySemaphore for Many {
     fn new(available: bool) -> Many {
         Many(Semaphore::new(if available { SEVERAL } else { 0 }))
     }
@@ -66,7 +69,9 @@ impl Contender for BinarySemaphore {
     fn name() -> &'static str {
         "BinarySemaphore"
     }
+}
 
+impl AnySemaphore for BinarySemaphore {
     fn new(available: bool) -> BinarySemaphore {
         BinarySemaphore::new(available)
     }
@@ -87,48 +92,20 @@ impl Contender for BinarySemaphore {
     }
 }
 
-impl TimedFor for Semaphore {
-    #[inline]
-    fn try_acquire_for(&self, timeout: Duration) -> bool {
-        self.try_acquire_for(timeout)
-    }
+timed! {
+    Semaphore,
+    |it, timeout| it.try_acquire_for(timeout),
+    |it, deadline| it.try_acquire_until(deadline)
 }
 
-impl TimedFor for Many {
-    #[inline]
-    fn try_acquire_for(&self, timeout: Duration) -> bool {
-        self.0.try_acquire_many_for(SEVERAL, timeout)
-    }
+timed! {
+    Many,
+    |it, timeout| it.0.try_acquire_many_for(SEVERAL, timeout),
+    |it, deadline| it.0.try_acquire_many_until(SEVERAL, deadline)
 }
 
-impl TimedFor for BinarySemaphore {
-    #[inline]
-    fn try_acquire_for(&self, timeout: Duration) -> bool {
-        self.try_acquire_for(timeout)
-    }
+timed! {
+    BinarySemaphore,
+    |it, timeout| it.try_acquire_for(timeout),
+    |it, deadline| it.try_acquire_until(deadline)
 }
-
-macro_rules! until {
-    ($contender:ty, $clock:ty, |$this:ident, $deadline:ident| $call:expr) => {
-        impl TimedUntil<$clock> for $contender {
-            type Deadline = $clock;
-
-            fn deadline(at: $clock) -> $clock {
-                at
-            }
-
-            #[inline]
-            fn try_acquire_until(&self, $deadline: $clock) -> bool {
-                let $this = self;
-                $call
-            }
-        }
-    };
-}
-
-until!(Semaphore, Instant, |this, deadline| this.try_acquire_until(deadline));
-until!(Semaphore, SystemTime, |this, deadline| this.try_acquire_until(deadline));
-until!(Many, Instant, |this, deadline| this.0.try_acquire_many_until(SEVERAL, deadline));
-until!(Many, SystemTime, |this, deadline| this.0.try_acquire_many_until(SEVERAL, deadline));
-until!(BinarySemaphore, Instant, |this, deadline| this.try_acquire_until(deadline));
-until!(BinarySemaphore, SystemTime, |this, deadline| this.try_acquire_until(deadline));

@@ -5,11 +5,13 @@
 use core::cell::UnsafeCell;
 use core::fmt;
 use core::mem::MaybeUninit;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use libc::{clockid_t, sem_t, timespec};
 
-use super::{Contender, TimedFor, TimedUntil};
+use super::AnySemaphore;
+use crate::clock::{Clock, now_in_c};
+use crate::contenders::{Contender, TimedFor, TimedUntil};
 
 /// `sem_t` of semaphore.h, private to the process.
 pub struct Glibc(Box<Padded>);
@@ -45,7 +47,9 @@ impl Contender for Glibc {
     fn name() -> &'static str {
         "glibc sem_t"
     }
+}
 
+impl AnySemaphore for Glibc {
     fn new(available: bool) -> Glibc {
         let semaphore = Glibc(Box::new(Padded(UnsafeCell::new(MaybeUninit::uninit()))));
         // SAFETY: memory of the right size and alignment, which no other call knows yet.
@@ -75,37 +79,21 @@ impl Contender for Glibc {
 
 impl TimedFor for Glibc {
     #[inline]
-    fn try_acquire_for(&self, timeout: Duration) -> bool {
-        self.wait(libc::CLOCK_MONOTONIC, &in_c(now() + timeout))
+    fn wait_for(&self, timeout: Duration) -> bool {
+        self.wait(libc::CLOCK_MONOTONIC, &to_timespec(now_in_c(libc::CLOCK_MONOTONIC) + timeout))
     }
 }
 
-impl TimedUntil<Instant> for Glibc {
+impl<C: Clock> TimedUntil<C> for Glibc {
     type Deadline = timespec;
 
-    fn deadline(at: Instant) -> timespec {
-        in_c(match Instant::now().checked_duration_since(at) {
-            Some(ago) => now() - ago,
-            None => now() + at.duration_since(Instant::now()),
-        })
+    fn deadline(at: C) -> timespec {
+        to_timespec(at.in_c())
     }
 
     #[inline]
-    fn try_acquire_until(&self, deadline: timespec) -> bool {
-        self.wait(libc::CLOCK_MONOTONIC, &deadline)
-    }
-}
-
-impl TimedUntil<SystemTime> for Glibc {
-    type Deadline = timespec;
-
-    fn deadline(at: SystemTime) -> timespec {
-        in_c(at.duration_since(UNIX_EPOCH).expect("no deadline here is older"))
-    }
-
-    #[inline]
-    fn try_acquire_until(&self, deadline: timespec) -> bool {
-        self.wait(libc::CLOCK_REALTIME, &deadline)
+    fn wait_until(&self, deadline: timespec) -> bool {
+        self.wait(C::ID, &deadline)
     }
 }
 
@@ -122,16 +110,7 @@ impl fmt::Debug for Glibc {
     }
 }
 
-/// CLOCK_MONOTONIC.
 #[inline]
-fn now() -> Duration {
-    let mut time = timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: writes one timespec, to memory that is ours.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
-}
-
-#[inline]
-fn in_c(time: Duration) -> timespec {
+fn to_timespec(time: Duration) -> timespec {
     timespec { tv_sec: time.as_secs() as libc::time_t, tv_nsec: time.subsec_nanos().into() }
 }

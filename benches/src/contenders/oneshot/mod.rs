@@ -1,0 +1,76 @@
+//! Channels through which one value goes once.
+
+mod crates;
+#[cfg(libstdcxx)]
+mod libstdcxx;
+mod mpsc;
+mod ours;
+mod tasks;
+
+use super::{Contender, Pending};
+use crate::opaque::opaque;
+
+pub use self::crates::OneshotCrate;
+#[cfg(libstdcxx)]
+pub use self::libstdcxx::Libstdcxx;
+pub use self::mpsc::Mpsc;
+pub use self::ours::{Ours, Settled, Shared};
+pub use self::tasks::{Futures, Tokio};
+
+/// A one-shot channel on which threads can block.
+pub trait AnyOneshot: Contender {
+    /// The side that gives the value.
+    type Sender: Send;
+
+    /// The side that gets it.
+    type Receiver: Send;
+
+    /// Both sides.
+    fn channel() -> (Self::Sender, Self::Receiver);
+
+    /// Gives the value. The receiver is there.
+    fn send(sender: Self::Sender, value: u64);
+
+    /// Gets the value, asleep until it comes. The sender gives one.
+    fn recv(receiver: Self::Receiver) -> u64;
+
+    /// A channel's whole life, in one thread.
+    #[inline]
+    fn send_and_recv(value: u64) -> u64 {
+        let (sender, receiver) = Self::channel();
+        opaque(&sender);
+        Self::send(sender, value);
+        opaque(&receiver);
+        Self::recv(receiver)
+    }
+
+    /// The same for nothing: no value is sent, and the sender goes first.
+    #[inline]
+    fn drop_both() {
+        let (sender, receiver) = Self::channel();
+        opaque(&sender);
+        drop(sender);
+        opaque(&receiver);
+        drop(receiver);
+    }
+}
+
+/// A receiver whose sender never sends.
+#[derive(Debug)]
+pub struct Awaited<O: AnyOneshot> {
+    receiver: O::Receiver,
+    _sender: O::Sender,
+}
+
+impl<O: AnyOneshot> Contender for Awaited<O> {
+    fn name() -> &'static str {
+        O::name()
+    }
+}
+
+impl<O: AnyOneshot> Pending for Awaited<O> {
+    fn pending() -> Awaited<O> {
+        let (sender, receiver) = O::channel();
+        Awaited { receiver, _sender: sender }
+    }
+}

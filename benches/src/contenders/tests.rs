@@ -1,0 +1,137 @@
+//! Whether contenders do what they are measured for.
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use super::barrier::{self, AnyBarrier};
+use super::latch::{self, AnyLatch};
+use super::oneshot::{self, AnyOneshot, Awaited};
+use super::semaphore::{self, AnySemaphore};
+use super::{Contender, TimedFor, TimedUntil};
+use crate::clock::Clock;
+
+macro_rules! test_each {
+    ($test:ident: $($(#[$attribute:meta])* $contender:ty),* $(,)?) => {$(
+        $(#[$attribute])*
+        unless_it_hangs::<$contender>($test::<$contender>);
+    )*};
+}
+
+/// Fails if the test is not over after a while that no machine needs.
+fn unless_it_hangs<T: Contender>(test: fn()) {
+    const A_WHILE: Duration = Duration::from_secs(60);
+    let (over, is_over) = mpsc::channel();
+    let thread = thread::spawn(move || {
+        test();
+        over.send(()).expect("somebody waits for that");
+    });
+    match is_over.recv_timeout(A_WHILE) {
+        Err(mpsc::RecvTimeoutError::Timeout) => panic!("{} hangs", T::name()),
+        Ok(()) | Err(mpsc::RecvTimeoutError::Disconnected) => {
+            assert!(thread.join().is_ok(), "{} fails", T::name());
+        }
+    }
+}
+
+#[test]
+fn semaphores_give_as_many_permits_as_they_got() {
+    fn test<S: AnySemaphore>() {
+        let semaphore = S::new(true);
+        assert!(semaphore.try_acquire());
+        assert!(!semaphore.try_acquire());
+        thread::scope(|scope| {
+            scope.spawn(|| semaphore.acquire());
+            semaphore.release();
+        });
+        assert!(!semaphore.try_acquire());
+    }
+    test_each!(test:
+        semaphore::Semaphore, semaphore::Many, semaphore::BinarySemaphore, semaphore::StdCondvar,
+        semaphore::ParkingLotCondvar, semaphore::Tokio, semaphore::Glibc, #[cfg(libstdcxx)] semaphore::Libstdcxx);
+}
+
+#[test]
+fn barriers_let_nobody_through_before_all_have_arrived() {
+    const PARTIES: usize = 3;
+    const ROUNDS: usize = 200;
+    fn test<B: AnyBarrier>() {
+        let (barrier, arrivals) = (B::new(PARTIES), AtomicUsize::new(0));
+        let party = || {
+            for round in 1..=ROUNDS {
+                arrivals.fetch_add(1, Relaxed);
+                barrier.wait();
+                assert!(arrivals.load(Relaxed) >= round * PARTIES);
+            }
+            barrier.wait_times(ROUNDS as u64);
+        };
+        thread::scope(|scope| {
+            for _ in 0..PARTIES {
+                scope.spawn(party);
+            }
+        });
+    }
+    test_each!(test:
+        barrier::Barrier, barrier::Std, barrier::Glibc, barrier::Tokio, #[cfg(libstdcxx)] barrier::Libstdcxx);
+}
+
+#[test]
+fn latches_open_once_counted_down() {
+    fn test<L: AnyLatch>() {
+        let (latch, counted) = (L::new(), AtomicUsize::new(0));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                latch.wait();
+                assert_eq!(counted.load(Relaxed), 1);
+            });
+            counted.store(1, Relaxed);
+            latch.count_down();
+        });
+        latch.wait();
+        L::count_down_and_wait();
+    }
+    test_each!(test: latch::Latch, latch::StdCondvar, #[cfg(libstdcxx)] latch::Libstdcxx);
+}
+
+#[test]
+fn one_shots_hand_the_value_over() {
+    fn test<O: AnyOneshot>() {
+        let (sender, receiver) = O::channel();
+        thread::scope(|scope| {
+            scope.spawn(|| assert_eq!(O::recv(receiver), 7));
+            O::send(sender, 7);
+        });
+        assert_eq!(O::send_and_recv(8), 8);
+        O::drop_both();
+    }
+    test_each!(test:
+        oneshot::Ours, oneshot::OneshotCrate, oneshot::Mpsc, oneshot::Tokio, oneshot::Futures,
+        #[cfg(libstdcxx)] oneshot::Libstdcxx);
+}
+
+#[test]
+fn timed_calls_wait_as_long_as_told() {
+    const TIMEOUT: Duration = Duration::from_millis(2);
+    fn test<T: TimedFor + TimedUntil<Instant> + TimedUntil<SystemTime>>() {
+        let contender = T::pending();
+        let start = Instant::now();
+        assert!(!contender.wait_for(TIMEOUT));
+        assert!(start.elapsed() >= TIMEOUT);
+        test_on(&contender, Instant::now() + TIMEOUT);
+        test_on(&contender, SystemTime::now() + TIMEOUT);
+        drop(contender);
+        assert!(!T::pending().wait_for(Duration::ZERO));
+    }
+    /// Short of what the wall clock may be slewed by meanwhile, where a wait is really on the other one.
+    fn test_on<C: Clock, T: TimedUntil<C>>(contender: &T, deadline: C) {
+        const APART: Duration = Duration::from_millis(1);
+        assert!(!contender.wait_until(T::deadline(deadline)));
+        assert!(deadline.left() <= APART);
+    }
+    test_each!(test:
+        semaphore::Semaphore, semaphore::Many, semaphore::BinarySemaphore, semaphore::StdCondvar,
+        semaphore::ParkingLotCondvar, semaphore::Glibc, #[cfg(libstdcxx)] semaphore::Libstdcxx,
+        barrier::Barrier, barrier::Arrived, latch::Latch, Awaited<oneshot::Ours>, oneshot::Settled, oneshot::Shared,
+        Awaited<oneshot::OneshotCrate>, Awaited<oneshot::Mpsc>, #[cfg(libstdcxx)] Awaited<oneshot::Libstdcxx>);
+}
