@@ -8,7 +8,7 @@
 //! |--------|----------|---------|
 //! | 0      | waiters  | threads may sleep until the phase ends. May be set in vain. |
 //! | 1..32  | phase    | counts up at the end of each phase, and comes round after 2^31 of them |
-//! | 32..48 | missing  | how many have not arrived yet. 0 while the completion function runs (*tripping*). |
+//! | 32..48 | missing  | how many have not arrived yet. 0 while the completion function runs (*tripping*), and once nobody can arrive any more. |
 //! | 48..64 | expected | how many have to arrive in the next phase. 0: all have left (*deserted*). 2^16 − 1: the function has panicked (*poisoned*). |
 //!
 //! # Invariants
@@ -285,7 +285,7 @@ impl<F: FnMut()> Barrier<F> {
     #[track_caller]
     pub fn wait_for(&self, timeout: Duration) -> Result<BarrierWaitResult, TimedOut> {
         let look = || self.complete();
-        look().or_else(|| wait::within(timeout, look, |deadline| self.wait_slow(deadline))).ok_or(TimedOut)
+        in_time(look().or_else(|| wait::within(timeout, look, |deadline| self.wait_slow(deadline))))
     }
 
     /// Arrives, and waits until all have arrived, no longer than until `deadline`, on the deadline's clock.
@@ -313,7 +313,7 @@ impl<F: FnMut()> Barrier<F> {
     #[track_caller]
     pub fn wait_until(&self, deadline: impl Into<Deadline>) -> Result<BarrierWaitResult, TimedOut> {
         let look = || self.complete();
-        look().or_else(|| wait::until(deadline.into(), look, |deadline| self.wait_slow(deadline))).ok_or(TimedOut)
+        in_time(look().or_else(|| wait::until(deadline.into(), look, |deadline| self.wait_slow(deadline))))
     }
 
     /// Arrives, and returns a token that can be waited for later.
@@ -341,7 +341,7 @@ impl<F: FnMut()> Barrier<F> {
     #[track_caller]
     pub fn arrive(&self) -> Arrival<'_> {
         let entrance = self.entrance(Afterwards::Stays);
-        self.admit(enter(entrance), entrance)
+        self.admit(granted(enter(entrance)), entrance)
     }
 
     /// Arrives and leaves for good: this phase has one missing fewer, and all later ones expect one party fewer. Does not wait
@@ -369,16 +369,35 @@ impl<F: FnMut()> Barrier<F> {
         let entrance = self.entrance(Afterwards::Leaves);
         let outcome = enter(entrance);
         if !std::thread::panicking() {
-            return self.admit(outcome, entrance).result();
+            return self.admit(granted(outcome), entrance).result();
         }
-        if outcome.is_err() {
-            return BarrierWaitResult::of(false);
-        }
-        let admitted = catch_unwind(AssertUnwindSafe(|| self.admit(outcome, entrance).result()));
+        let Ok(arrived) = outcome else { return BarrierWaitResult::of(false) };
+        let admitted = catch_unwind(AssertUnwindSafe(|| self.admit(arrived, entrance).result()));
         admitted.unwrap_or_else(|payload| {
             core::mem::forget(payload); // whose drop might panic as well
             BarrierWaitResult::of(false)
         })
+    }
+}
+
+/// What a call comes to that was made in time.
+type Outcome = Result<BarrierWaitResult, Refusal>;
+
+#[inline]
+#[track_caller]
+fn in_time(outcome: Option<Outcome>) -> Result<BarrierWaitResult, TimedOut> {
+    match outcome {
+        Some(outcome) => Ok(granted(outcome)), // not by `map`, which would hide the caller
+        None => Err(TimedOut),
+    }
+}
+
+#[inline]
+#[track_caller]
+fn granted<T>(outcome: Result<T, Refusal>) -> T {
+    match outcome {
+        Ok(granted) => granted,
+        Err(refusal) => refuse(refusal),
     }
 }
 
@@ -406,36 +425,4 @@ impl<F> fmt::Debug for Barrier<F> {
 }
 
 #[cfg(all(test, not(waitline_loom)))]
-mod tests {
-    use super::*;
-    use crate::barrier::state::LAST_PHASE;
-
-    /// Phases that nobody has the time to go through one by one.
-    #[test]
-    fn a_token_knows_that_its_phase_has_ended_however_far_the_barrier_has_moved_on() {
-        for start in [0, 1, LAST_PHASE - 1, LAST_PHASE] {
-            for further in [1, 2, 127, 128, 65_535, 65_536, LAST_PHASE] {
-                let barrier = Barrier::new(2);
-                barrier.state.store(State::new(start, 2).0, Relaxed);
-                let arrival = barrier.arrive();
-                assert!(!arrival.is_complete());
-                barrier.state.store(State::new(start.wrapping_add(further), 2).0, Relaxed);
-                assert!(arrival.is_complete(), "{further} phases after {start}");
-                assert!(!arrival.wait_until(Deadline::PASSED).unwrap().is_leader());
-                assert!(arrival.withdraw().is_err());
-            }
-        }
-    }
-
-    #[test]
-    fn phases_come_round() {
-        let barrier = Barrier::new(2);
-        barrier.state.store(State::new(LAST_PHASE, 2).0, Relaxed);
-        for _ in 0..3 {
-            let first = barrier.arrive();
-            assert!(barrier.wait().is_leader());
-            assert!(!first.wait().is_leader());
-        }
-        assert_eq!(state::load(&barrier.state, Relaxed), State::new(2, 2));
-    }
-}
+mod tests;

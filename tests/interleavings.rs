@@ -6,11 +6,10 @@ mod common;
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
-use std::time::Duration;
 
 use common::plain::Plain;
 use common::threads::until_all_asleep;
-use common::{Gate, Pool, Wait, jitter, pools, rounds, spawn, stay_awake_until, watchdog};
+use common::{Form, Gate, Pool, Wait, drain, jitter, pools, rounds, spawn, stay_awake_until, watchdog};
 
 /// What one side does in each round.
 #[derive(Clone, Copy, Debug)]
@@ -23,32 +22,10 @@ enum Act {
     Give(usize, At),
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Form {
-    Untimed,
-    Try,
-    /// One of the timed forms, with a timeout that is up while the others are at it.
-    Timed(usize),
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {
     Once,
     OneByOne,
-}
-
-impl Form {
-    fn all() -> impl Iterator<Item = Form> {
-        [Form::Untimed, Form::Try].into_iter().chain((0..Wait::TIMED).map(Form::Timed))
-    }
-
-    fn start(self) -> Wait {
-        match self {
-            Form::Untimed => Wait::Untimed,
-            Form::Try => Wait::Try,
-            Form::Timed(form) => Wait::within(Duration::from_micros(20))[form],
-        }
-    }
 }
 
 /// The permits of one round, as the sides count them.
@@ -112,11 +89,6 @@ fn meet(initial: usize, sides: &[(&dyn Pool, Act)], rounds: u32) {
             assert_eq!(drain(first), expected, "{cell}");
         }
     });
-}
-
-fn drain(pool: &dyn Pool) -> usize {
-    let single = &pool.others()[0];
-    (0..).find(|_| !single.wait(Wait::Try)).unwrap()
 }
 
 /// Each call in each form against each way to release what it wants, or more.

@@ -1,4 +1,4 @@
-//! Many threads for a while: mixed use of everything at once, and the classic programs built from semaphores.
+//! Many threads for a while: mixed use of everything at once, and classic programs.
 //!
 //! `WAITLINE_STRESS_THREADS` (64) threads for `WAITLINE_STRESS_SECONDS` (2) in all; `WAITLINE_ROUNDS_FACTOR` scales the
 //! programs that count rounds instead.
@@ -12,36 +12,15 @@ use std::sync::atomic::{
 };
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use common::barrier::{meet, poll_token};
+use common::oneshot::{Ledger, borrow, recv};
 use common::plain::Plain;
-use common::{
-    Binary, Call, Counting, Gate, Pool, Subject, Wait, from_environment, pools, rounds, spawn, stay_awake_until,
-    watchdog, watchdog_beyond,
-};
-use waitline::{BinarySemaphore, Semaphore};
-
-/// A thread's own stream of numbers (xorshift).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 33) as usize % bound
-    }
-
-    /// Any form, with timeouts from none to about the time that others hold permits.
-    fn form(&mut self) -> Wait {
-        let timeout = Duration::from_micros(self.below(150) as u64);
-        match self.below(Wait::TIMED + 2) {
-            0 => Wait::Untimed,
-            1 => Wait::Try,
-            timed => Wait::within(timeout)[timed - 2],
-        }
-    }
-}
+use common::random::{Random, for_a_while};
+use common::{Binary, Call, Counting, Gate, Pool, Subject, Wait, pools, rounds, spawn, stay_awake_until, watchdog};
+use waitline::oneshot::{RecvTimeoutError, Sender, channel};
+use waitline::{Barrier, BinarySemaphore, Latch, Semaphore};
 
 /// Every call on one semaphore. No more permits are held than there are, at any time, and all are there at the end.
 #[test]
@@ -91,25 +70,86 @@ fn mixed_use_of_a_lock_excludes() {
     assert_eq!(plain.get(), entered.into_inner());
 }
 
-/// Half of the threads and time that the environment allows, since two tests share them.
-fn for_a_while(what: &str, step: impl Fn(&mut Random) + Sync) {
-    let threads = from_environment("WAITLINE_STRESS_THREADS", 64_usize).div_ceil(2);
-    let seconds = from_environment("WAITLINE_STRESS_SECONDS", 2.0_f64);
-    let time = Duration::from_secs_f64(seconds / 2.0);
-    watchdog_beyond(time, what, || {
-        let end = Instant::now() + time;
-        thread::scope(|scope| {
-            for number in 0..threads {
-                let step = &step;
-                spawn(scope, format!("{what}: thread {number}"), move || {
-                    let mut random = Random(0x9E37_79B9_7F4A_7C15 ^ (number as u64 + 1));
-                    while Instant::now() < end {
-                        step(&mut random);
-                    }
-                });
+/// Every way to arrive, to wait a little and to give up at one barrier: as many phases end as have their arrivals.
+#[test]
+fn mixed_use_of_a_barrier_keeps_the_arrivals() {
+    const PARTIES: usize = 5;
+
+    let counts = [(); 3].map(|()| AtomicUsize::new(0));
+    let [standing, leaders, completed] = &counts;
+    let barrier = Barrier::with_completion(PARTIES, || _ = completed.fetch_add(1, Relaxed));
+    for_a_while("mixed use of a barrier", |random| {
+        let wait = random.impatient_form();
+        let stands = match random.below(3) {
+            0 => meet(&barrier, wait).ok(),
+            1 => {
+                let token = barrier.arrive();
+                poll_token(&token, wait).ok().or_else(|| token.withdraw().err())
             }
-        });
+            _ => {
+                let token = barrier.arrive();
+                standing.fetch_add(1, Relaxed);
+                let result = poll_token(&token, wait);
+                leaders.fetch_add(result.is_ok_and(|result| result.is_leader()).into(), Relaxed);
+                return;
+            }
+        };
+        if let Some(result) = stands {
+            standing.fetch_add(1, Relaxed);
+            leaders.fetch_add(result.is_leader().into(), Relaxed);
+        }
     });
+    let [standing, leaders, completed] = counts.each_ref().map(|count| count.load(Relaxed));
+    assert_eq!((leaders, completed), (standing / PARTIES, standing / PARTIES), "{standing} arrivals");
+    let missing = PARTIES - standing % PARTIES;
+    let last = (0..missing).map(|_| barrier.arrive()).last().unwrap();
+    assert!(last.wait_for(Duration::ZERO).unwrap().is_leader());
+    assert_eq!(counts[2].load(Relaxed), completed + 1);
+}
+
+/// Channels whose ends go from hand to hand, until somebody settles, receives, shares or drops them.
+#[test]
+fn mixed_use_of_channels_keeps_the_values() {
+    /// Few enough for the two ends of a channel to be in use at the same time.
+    const ROOM: usize = 16;
+
+    fn any<T>(bag: &Mutex<Vec<T>>, random: &mut Random) -> Option<T> {
+        let mut bag = bag.lock().unwrap();
+        if bag.is_empty() {
+            return None;
+        }
+        let index = random.below(bag.len());
+        Some(bag.swap_remove(index))
+    }
+
+    let ledger = Ledger::default();
+    let (senders, receivers) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
+    for_a_while("mixed use of channels", |random| match random.below(5) {
+        0 if senders.lock().unwrap().len() < ROOM => {
+            let (sender, receiver) = channel();
+            senders.lock().unwrap().push(sender);
+            receivers.lock().unwrap().push(receiver);
+        }
+        0..=2 => {
+            let Some(sender) = any(&senders, random) else { return };
+            if random.below(8) == 0 { drop(sender) } else { _ = ledger.send(sender) }
+        }
+        _ => {
+            let Some(receiver) = any(&receivers, random) else { return };
+            let wait = random.impatient_form();
+            match random.below(4) {
+                0 => _ = borrow(&receiver.share(), wait),
+                1 => drop(receiver),
+                _ => match recv(&receiver, wait) {
+                    Ok(value) => ledger.receive(value),
+                    Err(RecvTimeoutError::Disconnected) => {}
+                    Err(RecvTimeoutError::Timeout) => receivers.lock().unwrap().push(receiver),
+                },
+            }
+        }
+    });
+    drop((senders, receivers));
+    ledger.balance("mixed use of channels");
 }
 
 /// llvm #46357: two single releases woke one of two waiters, since the second found the count above zero.
@@ -303,5 +343,100 @@ fn producers_and_consumers_hand_over_everything() {
         assert_eq!(sent.into_inner(), received.into_inner());
         assert_eq!((room.available(), items.available()), (ROOM, 0));
         assert!(buffer.into_inner().unwrap().is_empty());
+    });
+}
+
+/// Sums of all prefixes in place, by strides that double: in each step everybody reads what others wrote in the one before,
+/// and the function between them says where.
+#[test]
+fn prefix_sums_in_phases() {
+    const THREADS: usize = 4;
+    const LENGTH: usize = 64;
+
+    watchdog("prefix sums in phases", || {
+        for _ in 0..rounds(60) {
+            let buffers = [(); 2].map(|()| (0..LENGTH).map(|i| Plain::new(i as u64)).collect::<Vec<_>>());
+            let (stride, from) = (Plain::new(1), Plain::new(0));
+            let barrier = Barrier::with_completion(THREADS, || {
+                stride.set(stride.get() * 2);
+                from.set(1 - from.get());
+            });
+            thread::scope(|scope| {
+                for number in 0..THREADS {
+                    let (buffers, stride, from, barrier) = (&buffers, &stride, &from, &barrier);
+                    spawn(scope, format!("sums part {number}"), move || {
+                        while stride.get() < LENGTH {
+                            let (source, target) = (&buffers[from.get()], &buffers[1 - from.get()]);
+                            for i in (number..LENGTH).step_by(THREADS) {
+                                let before = i.checked_sub(stride.get()).map_or(0, |left| source[left].get());
+                                target[i].set(before + source[i].get());
+                            }
+                            barrier.wait();
+                        }
+                    });
+                }
+            });
+            let sums = &buffers[from.get()];
+            assert!((0..LENGTH).all(|i| sums[i].get() == (i * (i + 1) / 2) as u64));
+        }
+    });
+}
+
+/// A pool of workers that start behind a latch and answer by one-shots, which their clients poll against a deadline; and a
+/// second latch that says when all of it is done.
+#[test]
+fn workers_answer_by_one_shots() {
+    const WORKERS: usize = 3;
+    const CLIENTS: usize = 4;
+    type Request = (u64, Sender<u64>);
+
+    watchdog("workers answer by one-shots", || {
+        let requests = rounds(400) as usize;
+        let (queue, waiting) = (Mutex::new(VecDeque::<Request>::new()), Semaphore::new(0));
+        let (start, done) = (Latch::new(1), Latch::new(CLIENTS));
+        thread::scope(|scope| {
+            for number in 0..WORKERS {
+                let (queue, waiting, start) = (&queue, &waiting, &start);
+                spawn(scope, format!("worker {number}"), move || {
+                    start.wait();
+                    loop {
+                        waiting.acquire();
+                        let Some((question, answer)) = queue.lock().unwrap().pop_front() else { break };
+                        // Some are too dear to answer.
+                        if question % 16 != 0 {
+                            assert_eq!(answer.send(question * 2), Ok(()));
+                        }
+                    }
+                });
+            }
+            for number in 0..CLIENTS {
+                let (queue, waiting, start, done) = (&queue, &waiting, &start, &done);
+                spawn(scope, format!("client {number}"), move || {
+                    start.wait();
+                    for question in 0..requests as u64 {
+                        let (sender, answer) = channel();
+                        queue.lock().unwrap().push_back((question, sender));
+                        waiting.release();
+                        let outcome = loop {
+                            match recv(&answer, Wait::within(Duration::from_micros(30))[number % Wait::TIMED]) {
+                                Err(RecvTimeoutError::Timeout) => thread::yield_now(),
+                                outcome => break outcome,
+                            }
+                        };
+                        let answered = question % 16 != 0;
+                        assert_eq!(
+                            outcome,
+                            if answered { Ok(question * 2) } else { Err(RecvTimeoutError::Disconnected) }
+                        );
+                    }
+                    done.count_down();
+                });
+            }
+            start.count_down();
+            done.wait();
+            // Nothing is left in the queue, which tells each worker to go.
+            waiting.release_many(WORKERS);
+        });
+        assert_eq!(waiting.available_permits(), 0);
     });
 }

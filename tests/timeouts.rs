@@ -13,7 +13,8 @@ use std::sync::atomic::{
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use common::{Gate, Wait, jitter, pools, rounds, spawn, subjects, watchdog};
+use common::plain::Plain;
+use common::{Gate, PassedAfter, Subject, Wait, drain, jitter, pools, rounds, spawn, subjects, watchdog};
 use waitline::{BinarySemaphore, Deadline, Semaphore};
 
 /// rust#54552, rust#44216, crossbeam#795, flume#167, wasmtime#13038, ClickHouse #106961, Bedrock #2622: "wait for
@@ -23,6 +24,7 @@ fn a_deadline_beyond_reach_waits_until_it_is_satisfied() {
     watchdog("a deadline beyond reach", || {
         for subject in subjects() {
             for wait in Wait::endless() {
+                let subject = subject.fresh();
                 thread::scope(|scope| {
                     let waiter = spawn(scope, format!("{}, {wait:?}", subject.name()), || subject.wait(wait));
                     waiter.until_asleep();
@@ -39,11 +41,12 @@ fn a_deadline_beyond_reach_waits_until_it_is_satisfied() {
 #[test]
 fn what_is_there_beats_a_deadline_that_has_passed() {
     watchdog("what is there beats a passed deadline", || {
-        for pool in pools() {
+        for subject in subjects() {
             for wait in Wait::passed().into_iter().chain(Wait::endless()) {
-                pool.satisfy();
-                assert!(pool.wait(wait), "{}, {wait:?}", pool.name());
-                assert_eq!(pool.available(), 0, "{}, {wait:?}", pool.name());
+                let subject = subject.fresh();
+                subject.satisfy();
+                assert!(subject.wait(wait), "{}, {wait:?}", subject.name());
+                assert!(subject.adds_up(true), "{}, {wait:?}", subject.name());
             }
         }
     });
@@ -62,10 +65,28 @@ fn a_passed_deadline_and_nothing_there_is_a_timeout() {
     });
 }
 
+/// However often it timed out, the call can be satisfied, by as much as if it had not been made. vs-threading #521,
+/// tokio#8370: a call that gave up kept its place, or went on counting.
+#[test]
+fn a_timeout_leaves_no_trace() {
+    watchdog("a timeout leaves no trace", || {
+        for subject in subjects() {
+            for wait in Wait::within(Duration::from_micros(200)) {
+                let subject = subject.fresh();
+                for vain in Wait::passed().into_iter().chain([wait]) {
+                    assert!(!subject.wait(vain), "{}, {vain:?}", subject.name());
+                }
+                subject.satisfy();
+                assert!(subject.adds_up(false), "{}, {wait:?}", subject.name());
+            }
+        }
+    });
+}
+
 /// Too little by one is too little, and leaves no trace.
 #[test]
-fn a_timeout_changes_nothing() {
-    watchdog("a timeout changes nothing", || {
+fn a_part_is_left_where_it_is() {
+    watchdog("a part is left where it is", || {
         for pool in pools() {
             pool.give(pool.size() - 1, true);
             for wait in Wait::passed().into_iter().chain(Wait::within(Duration::from_micros(200))) {
@@ -140,6 +161,7 @@ fn nanoseconds_carry_into_seconds() {
                         // A thread each, so that all forms start at the same part of the second.
                         thread::scope(|scope| {
                             for wait in Wait::within(timeout) {
+                                let subject = subject.fresh();
                                 spawn(scope, format!("{}, {wait:?}", subject.name()), move || {
                                     let start = Instant::now();
                                     assert!(!subject.wait(wait));
@@ -227,64 +249,64 @@ fn a_part_of_what_is_wanted_is_no_success() {
     });
 }
 
-/// CCCL #7538, STL #1255, parking_lot#533, vs-threading #521, dotnet #123087, kotlin #1477: a release at the deadline
-/// was taken and reported as a timeout, or the reverse; permits vanished or doubled. Each round, exactly one side has
-/// the permit: the waiter if it says so, else the pool.
+/// CCCL #7538, STL #1255, parking_lot#533, vs-threading #521, dotnet #123087, kotlin #1477, tokio#8370: what came at the
+/// deadline was taken and reported as a timeout, or the reverse; permits vanished or doubled. Each round, exactly one
+/// side has it: the waiter if it says so, else the object.
 #[test]
-fn a_release_at_the_deadline_is_taken_or_stays() {
+fn what_comes_at_the_deadline_is_taken_or_stays() {
     const ROUNDS: u32 = 80;
+    const TIMEOUT: Duration = Duration::from_micros(100);
 
-    watchdog("a release at the deadline", || {
-        for pool in pools() {
+    watchdog("what comes at the deadline", || {
+        for subject in subjects() {
             for form in 0..Wait::TIMED {
-                let successes = meet_at_the_deadline(&*pool, form);
-                println!("{}, form {form}: {successes} of {}", pool.name(), rounds(ROUNDS));
+                let successes = meet_at_the_deadline(&*subject, form);
+                println!("{}, form {form}: {successes} of {}", subject.name(), rounds(ROUNDS));
             }
         }
     });
 
-    fn meet_at_the_deadline(pool: &dyn common::Pool, form: usize) -> u32 {
+    fn meet_at_the_deadline(kind: &dyn Subject, form: usize) -> u32 {
+        let rounds = rounds(ROUNDS);
+        let all: Vec<_> = (0..rounds).map(|_| kind.fresh()).collect();
         let gate = Gate::new(2);
-        let deadline = common::plain::Plain::new(Instant::now());
+        let deadline = Plain::new(Instant::now());
         let last = AtomicBool::new(true);
         let successes = AtomicU32::new(0);
-        let rounds = rounds(ROUNDS);
         thread::scope(|scope| {
-            spawn(scope, format!("{}, form {form} at the deadline", pool.name()), || {
-                for round in 0..rounds {
-                    let timeout = Duration::from_micros(100);
+            spawn(scope, format!("{}, form {form} at the deadline", kind.name()), || {
+                for (round, subject) in all.iter().enumerate() {
                     let start = Instant::now();
-                    let wait = Wait::within(timeout)[form];
-                    deadline.set(start + timeout);
+                    let wait = Wait::within(TIMEOUT)[form];
+                    deadline.set(start + TIMEOUT);
                     gate.pass();
-                    let taken = pool.wait(wait);
-                    assert!(taken || wait.is_due(start), "{}, {wait:?}: early", pool.name());
+                    let came = subject.wait(wait);
+                    assert!(came || wait.is_due(start), "{}, {wait:?}: early", kind.name());
                     gate.pass();
-                    successes.fetch_add(taken.into(), Relaxed);
-                    last.store(taken, Relaxed);
-                    let left = drain(pool);
-                    assert_eq!(left, if taken { 0 } else { pool.size() }, "{}, round {round}: {wait:?}", pool.name());
+                    successes.fetch_add(came.into(), Relaxed);
+                    last.store(came, Relaxed);
+                    assert!(subject.adds_up(came), "{}, round {round}: {wait:?}, {came}", kind.name());
                     gate.pass();
                 }
             });
             // Later after a success and earlier after a timeout, so that the two home in on the waiter's last look,
-            // wherever this machine puts that today.
-            let (mut late, mut step) = (Duration::ZERO, Duration::from_micros(16));
-            for round in 0..rounds {
+            // wherever this machine puts that today. Counted from the start.
+            let (mut late, mut step) = (TIMEOUT, Duration::from_micros(16));
+            for (round, subject) in all.iter().enumerate() {
                 gate.pass();
-                let meeting = deadline.get() + late;
+                let meeting = deadline.get() - TIMEOUT + late;
                 while Instant::now() < meeting {
                     thread::yield_now();
                 }
-                jitter(round);
-                pool.give(pool.size(), round % 2 == 0);
+                jitter(round as u32);
+                subject.satisfy();
                 let before = last.load(Relaxed);
                 gate.pass();
                 gate.pass();
-                let taken = last.load(Relaxed);
-                step = if taken == before { step * 2 } else { step / 4 };
+                let came = last.load(Relaxed);
+                step = if came == before { step * 2 } else { step / 4 };
                 step = step.clamp(Duration::from_micros(1), Duration::from_millis(1));
-                late = if taken { late + step } else { late.saturating_sub(step) };
+                late = if came { late + step } else { late.saturating_sub(step) };
             }
         });
         successes.into_inner()
@@ -353,29 +375,9 @@ fn one_deadline_serves_several_calls() {
     });
 }
 
-/// Takes what there is, permit by permit.
-fn drain(pool: &dyn common::Pool) -> usize {
-    let single = &pool.others()[0];
-    assert_eq!(single.size(), 1);
-    let mut taken = 0;
-    while single.wait(Wait::Try) {
-        taken += 1;
-    }
-    taken
-}
-
-/// What comes between the first attempt and the look at the clock is not left behind either. Converting the deadline is
-/// where a caller's code runs in between.
+/// What comes between the first attempt and the look at the clock is not left behind either.
 #[test]
 fn what_comes_before_the_clock_is_read_is_taken() {
-    struct PassedAfter<'a>(&'a dyn Fn());
-    impl From<PassedAfter<'_>> for Deadline {
-        fn from(deadline: PassedAfter<'_>) -> Deadline {
-            (deadline.0)();
-            Deadline::PASSED
-        }
-    }
-
     let (counting, binary) = (Arc::new(Semaphore::new(0)), BinarySemaphore::new(false));
     let release_two = || counting.release_many(2);
     assert!(counting.try_acquire_until(PassedAfter(&|| counting.release())));

@@ -4,7 +4,7 @@ use core::fmt;
 use core::time::Duration;
 
 use super::phase::{PhaseEnd, WhenLate};
-use super::{Refusal, refuse};
+use super::{Outcome, granted, in_time};
 use crate::atomic::AtomicU64;
 use crate::{Deadline, TimedOut, wait};
 
@@ -72,7 +72,13 @@ impl<'a> Arrival<'a> {
     #[must_use = "whether the phase has ended"]
     #[track_caller]
     pub fn is_complete(&self) -> bool {
-        self.look().is_some()
+        match self.look() {
+            Some(outcome) => {
+                granted(outcome);
+                true
+            }
+            None => false,
+        }
     }
 
     /// Waits until the phase has ended, as long as it takes.
@@ -89,7 +95,8 @@ impl<'a> Arrival<'a> {
     #[track_caller]
     pub fn wait(self) -> BarrierWaitResult {
         let end = self.end(WhenLate::Stand);
-        self.judge(end.look().unwrap_or_else(|| wait::block_on_forever(end)))
+        granted(end.look().unwrap_or_else(|| wait::block_on_forever(end)));
+        self.result()
     }
 
     /// Waits until the phase has ended, no longer than `timeout` on the monotonic clock. The arrival stands in any case.
@@ -121,7 +128,7 @@ impl<'a> Arrival<'a> {
     #[track_caller]
     pub fn wait_for(&self, timeout: Duration) -> Result<BarrierWaitResult, TimedOut> {
         let look = || self.look();
-        look().or_else(|| wait::within(timeout, look, |deadline| self.wait_slow(deadline))).ok_or(TimedOut)
+        in_time(look().or_else(|| wait::within(timeout, look, |deadline| self.wait_slow(deadline))))
     }
 
     /// Waits until the phase has ended, no longer than until `deadline`, on the deadline's clock. The arrival stands in any
@@ -147,7 +154,7 @@ impl<'a> Arrival<'a> {
     #[track_caller]
     pub fn wait_until(&self, deadline: impl Into<Deadline>) -> Result<BarrierWaitResult, TimedOut> {
         let look = || self.look();
-        look().or_else(|| wait::until(deadline.into(), look, |deadline| self.wait_slow(deadline))).ok_or(TimedOut)
+        in_time(look().or_else(|| wait::until(deadline.into(), look, |deadline| self.wait_slow(deadline))))
     }
 
     /// Takes the arrival back: the phase needs as many as before it.
@@ -173,43 +180,37 @@ impl<'a> Arrival<'a> {
     pub fn withdraw(self) -> Result<(), BarrierWaitResult> {
         match self.end(WhenLate::Withdraw).withdraw() {
             None => Ok(()),
-            Some(outcome) => Err(self.judge(outcome)),
+            Some(outcome) => {
+                granted(outcome);
+                Err(self.result())
+            }
         }
     }
 
-    pub(super) fn wait_or_withdraw(self, deadline: Deadline) -> Option<BarrierWaitResult> {
+    pub(super) fn wait_or_withdraw(self, deadline: Deadline) -> Option<Outcome> {
         let end = self.end(WhenLate::Withdraw);
-        match end.look() {
-            Some(outcome) => Some(outcome),
-            None => wait::block_on(end, deadline).ok(),
-        }
-        .map(|outcome| self.judge(outcome))
+        let ended = match end.look() {
+            Some(ended) => ended,
+            None => wait::block_on(end, deadline).ok()?,
+        };
+        Some(ended.map(|()| self.result()))
     }
 
     #[cold]
-    #[track_caller]
-    fn wait_slow(&self, deadline: Deadline) -> Option<BarrierWaitResult> {
-        wait::block_on(self.end(WhenLate::Stand), deadline).ok().map(|outcome| self.judge(outcome))
+    fn wait_slow(&self, deadline: Deadline) -> Option<Outcome> {
+        let ended = wait::block_on(self.end(WhenLate::Stand), deadline).ok()?;
+        Some(ended.map(|()| self.result()))
     }
 
     #[inline]
-    #[track_caller]
-    fn look(&self) -> Option<BarrierWaitResult> {
-        self.end(WhenLate::Stand).look().map(|outcome| self.judge(outcome))
+    fn look(&self) -> Option<Outcome> {
+        let ended = self.end(WhenLate::Stand).look()?;
+        Some(ended.map(|()| self.result()))
     }
 
     #[inline]
     fn end(&self, when_late: WhenLate) -> PhaseEnd<'a> {
         PhaseEnd { state: self.state, phase: self.phase, when_late }
-    }
-
-    #[inline]
-    #[track_caller]
-    fn judge(&self, outcome: Result<(), Refusal>) -> BarrierWaitResult {
-        match outcome {
-            Ok(()) => self.result(),
-            Err(refusal) => refuse(refusal),
-        }
     }
 
     /// Whose phase has ended, or does not matter.

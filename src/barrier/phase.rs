@@ -48,7 +48,7 @@ impl Entrance<'_> {
     fn arrive_if(self, condition: impl Fn(State) -> bool) -> Result<Arrived, State> {
         let before = state::transition(self.state, |now| {
             let arrived = now.arrive(self.afterwards).filter(|_| condition(now))?;
-            Some(if !arrived.is_tripping() {
+            Some(if !arrived.has_all() {
                 (arrived, Release /* E1 */)
             } else if self.has_completion {
                 (arrived, Acquire /* E1 */)
@@ -75,16 +75,17 @@ impl<'a> Waiter<'a> for Entrance<'a> {
     }
 
     fn attempt_or_announce(&mut self) -> Step<'a, Self::Output> {
+        let is_tripping = |now: State| now.refusal() == Some(Refusal::Tripping);
         loop {
             if let Some(outcome) = self.attempt() {
                 return Step::Done(outcome);
             }
             let announced = state::transition(self.state, |now| {
-                (now.is_tripping() && !now.has_waiters()).then(|| (now.add_waiters(), Relaxed))
+                (is_tripping(now) && !now.has_waiters()).then(|| (now.add_waiters(), Relaxed))
             });
             let (Ok(now) | Err(now)) = announced;
             // Else the function has returned meanwhile, and in the new phase nobody sleeps who has not arrived (I3).
-            if now.is_tripping() {
+            if is_tripping(now) {
                 return Step::Sleep(Word::LowHalf(self.state), now.add_waiters().waiting_half()); // I2
             }
         }
@@ -133,7 +134,7 @@ impl PhaseEnd<'_> {
     /// soon as the completion function has returned.
     pub(super) fn withdraw(&self) -> Option<Result<(), Refusal>> {
         let withdrawn = state::transition(self.state, |now| {
-            (self.ended(now).is_none() && !now.is_tripping()).then(|| (now.withdraw(), Relaxed)) // I4
+            (self.ended(now).is_none() && !now.has_all()).then(|| (now.withdraw(), Relaxed)) // I4
         });
         match withdrawn {
             Ok(_) => None,

@@ -82,9 +82,9 @@ impl State {
         self.expected() == POISONED
     }
 
-    /// Whether the phase has had its last arrival and not yet its end. Only then does `missing` say zero, but for a barrier
-    /// that every party has left.
-    pub(super) fn is_tripping(self) -> bool {
+    /// Whether the phase has had its last arrival and not yet its end. (Or is none: the barrier is deserted or poisoned.)
+    #[inline]
+    pub(super) fn has_all(self) -> bool {
         self.missing() == 0
     }
 
@@ -123,7 +123,7 @@ impl State {
 
     /// For good. The waiters bit is cleared, so that the half that waiters compare is never again what they slept on.
     pub(super) fn poison(self) -> State {
-        State::new(self.phase(), POISONED)
+        State(State::new(self.phase(), 0).0 | (POISONED as u64) << EXPECTED_SHIFT)
     }
 }
 
@@ -149,7 +149,7 @@ mod tests {
     fn the_parts_of_a_word_keep_out_of_each_others_way() {
         let full = State::new(LAST_PHASE, MAX_PARTIES).add_waiters();
         assert_eq!((full.phase(), full.missing(), full.expected()), (LAST_PHASE, MAX_PARTIES, MAX_PARTIES));
-        assert!(full.has_waiters() && !full.is_poisoned() && !full.is_tripping());
+        assert!(full.has_waiters() && !full.is_poisoned() && !full.has_all());
         assert_eq!(full.waiting_half(), u32::MAX);
         let gone = (0..MAX_PARTIES).fold(full, |state, _| state.arrive(Afterwards::Leaves).unwrap());
         assert_eq!((gone.phase(), gone.missing(), gone.expected()), (LAST_PHASE, 0, 0));
@@ -169,7 +169,7 @@ mod tests {
         let two_missing = three.arrive(Afterwards::Leaves).unwrap();
         assert_eq!((two_missing.missing(), two_missing.expected()), (2, 2));
         let none_missing = two_missing.arrive(Afterwards::Stays).unwrap().arrive(Afterwards::Stays).unwrap();
-        assert!(none_missing.is_tripping());
+        assert!(none_missing.has_all());
         assert_eq!(none_missing.next_phase(), State::new(1, 2));
     }
 

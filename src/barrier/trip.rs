@@ -3,10 +3,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use super::arrival::{Arrival, BarrierWaitResult};
+use super::arrival::Arrival;
 use super::phase::{Arrived, Entrance};
 use super::state::{self, Afterwards, Refusal, State};
-use super::{Barrier, refuse};
+use super::{Barrier, Outcome};
 use crate::atomic::{
     AtomicU64,
     Ordering::{Relaxed, Release},
@@ -22,11 +22,10 @@ impl<F: FnMut()> Barrier<F> {
 
     /// What is left to do for an arrival that has been counted: for the last one, to end the phase.
     #[inline]
-    #[track_caller]
-    pub(super) fn admit<'a>(&'a self, outcome: Result<Arrived, Refusal>, entrance: Entrance<'a>) -> Arrival<'a> {
-        match outcome {
-            Ok(Arrived::Early { phase }) => Arrival::new(&self.state, phase, false),
-            Ok(Arrived::Last(before)) => {
+    pub(super) fn admit<'a>(&'a self, arrived: Arrived, entrance: Entrance<'a>) -> Arrival<'a> {
+        match arrived {
+            Arrived::Early { phase } => Arrival::new(&self.state, phase, false),
+            Arrived::Last(before) => {
                 if entrance.has_completion {
                     self.run_completion();
                 } else if before.has_waiters() {
@@ -34,7 +33,6 @@ impl<F: FnMut()> Barrier<F> {
                 }
                 Arrival::new(&self.state, before.phase(), true)
             }
-            Err(refusal) => refuse(refusal),
         }
     }
 
@@ -54,23 +52,31 @@ impl<F: FnMut()> Barrier<F> {
         }
     }
 
-    /// One attempt to end the phase by the last arrival.
+    /// One attempt to end the phase by the last arrival: `None` if that is not possible now.
     #[inline]
-    #[track_caller]
-    pub(super) fn complete(&self) -> Option<BarrierWaitResult> {
+    pub(super) fn complete(&self) -> Option<Outcome> {
+        // What a poll finds mostly, by one comparison: whatever refuses arrivals has none missing.
+        if state::load(&self.state, Relaxed).missing() > 1 { None } else { self.complete_with_care() }
+    }
+
+    #[inline(never)]
+    fn complete_with_care(&self) -> Option<Outcome> {
         let entrance = self.entrance(Afterwards::Stays);
-        entrance.complete().map(|outcome| self.admit(outcome, entrance).result())
+        Some(entrance.complete()?.map(|arrived| self.admit(arrived, entrance).result()))
     }
 
     /// After a first attempt that failed, and a look at the deadline.
-    #[track_caller]
-    pub(super) fn wait_slow(&self, deadline: Deadline) -> Option<BarrierWaitResult> {
+    #[cold]
+    pub(super) fn wait_slow(&self, deadline: Deadline) -> Option<Outcome> {
         let entrance = self.entrance(Afterwards::Stays);
         let outcome = match entrance.arrive() {
             Err(Refusal::Tripping) => wait::block_on(entrance, deadline).ok()?,
             outcome => outcome,
         };
-        self.admit(outcome, entrance).wait_or_withdraw(deadline)
+        match outcome {
+            Ok(arrived) => self.admit(arrived, entrance).wait_or_withdraw(deadline),
+            Err(refusal) => Some(Err(refusal)),
+        }
     }
 }
 

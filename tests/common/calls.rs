@@ -6,6 +6,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use waitline::Deadline;
 
+use super::barrier::{Meeting, Token};
+use super::latch::Opening;
+use super::oneshot::{Lent, Received, Settled};
 use super::pools::{Binary, Counting};
 
 /// How long a call waits, and so which of the four forms of the call is made.
@@ -50,7 +53,26 @@ macro_rules! call {
 }
 pub(crate) use call;
 
+/// The same for a call whose forms differ in more than their names: what the untimed form and the attempt amount to is
+/// said in full.
+macro_rules! call_as_result {
+    ($wait:expr, $object:ident: $untimed:expr, $attempt:expr, $timeout:ident $deadline:ident) => {
+        match $wait {
+            Wait::Untimed => $untimed,
+            Wait::Try => $attempt,
+            Wait::For(timeout) => $object.$timeout(timeout),
+            Wait::Until(deadline) => $object.$deadline(deadline),
+            Wait::UntilInstant(instant) => $object.$deadline(instant),
+            Wait::UntilTime(time) => $object.$deadline(time),
+        }
+    };
+}
+pub(crate) use call_as_result;
+
 /// Something to wait for, through one call in all its forms.
+///
+/// What comes once only, such as a value, is satisfied once, and some objects let one thread at a time wait. So a test
+/// that needs more than that takes a [`fresh`](Subject::fresh) one.
 pub(crate) trait Subject: Send + Sync {
     fn name(&self) -> String;
 
@@ -59,6 +81,13 @@ pub(crate) trait Subject: Send + Sync {
 
     /// Lets one such call succeed.
     fn satisfy(&self);
+
+    /// The same call on another object, on which it waits.
+    fn fresh(&self) -> Box<dyn Subject>;
+
+    /// Whether it adds up: one [`satisfy`](Subject::satisfy), one call that returned `came`, and what is there now, which
+    /// this takes away.
+    fn adds_up(&self, came: bool) -> bool;
 }
 
 /// Fresh ones of every kind, on which every call waits.
@@ -66,7 +95,24 @@ pub(crate) fn subjects() -> Vec<Box<dyn Subject>> {
     let mut all: Vec<Box<dyn Subject>> = Vec::new();
     all.extend(Counting::all(0).into_iter().map(|counting| Box::new(counting) as Box<dyn Subject>));
     all.push(Box::new(Binary::new(false)));
+    all.push(Box::new(Opening::new()));
+    all.push(Box::new(Meeting::new()));
+    all.push(Box::new(Token::new()));
+    all.push(Box::new(Received::new()));
+    all.push(Box::new(Settled::new()));
+    all.push(Box::new(Lent::new()));
     all
+}
+
+/// A deadline that has passed, and before whose clock is read something happens: converting it is where a caller's code
+/// runs between the first attempt and that.
+pub(crate) struct PassedAfter<'a>(pub(crate) &'a dyn Fn());
+
+impl From<PassedAfter<'_>> for Deadline {
+    fn from(deadline: PassedAfter<'_>) -> Deadline {
+        (deadline.0)();
+        Deadline::PASSED
+    }
 }
 
 impl Wait {
@@ -148,6 +194,29 @@ impl Wait {
         all.push(Wait::UntilInstant(extreme(Instant::now(), Instant::checked_add)));
         all.push(Wait::UntilTime(extreme(UNIX_EPOCH, SystemTime::checked_add)));
         all
+    }
+}
+
+/// One of the forms of a call, for use at a moment that is still to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Untimed,
+    Try,
+    /// One of the timed forms, with a timeout that is up while the others are at it.
+    Timed(usize),
+}
+
+impl Form {
+    pub(crate) fn all() -> impl Iterator<Item = Form> {
+        [Form::Untimed, Form::Try].into_iter().chain((0..Wait::TIMED).map(Form::Timed))
+    }
+
+    pub(crate) fn start(self) -> Wait {
+        match self {
+            Form::Untimed => Wait::Untimed,
+            Form::Try => Wait::Try,
+            Form::Timed(form) => Wait::within(Duration::from_micros(20))[form],
+        }
     }
 }
 

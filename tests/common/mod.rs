@@ -1,13 +1,19 @@
 //! What the tests of public behaviour share: the calls under test as one table, threads that say who they are and
 //! whether they sleep, a gate that lets several go at once, and a watchdog.
 
-#![allow(dead_code, unused_imports, reason = "each test file uses a part of this")]
+#![allow(dead_code, unused_imports, unused_macros, reason = "each test file uses a part of this")]
 
+pub(crate) mod barrier;
 pub(crate) mod calls;
+pub(crate) mod latch;
 #[cfg(target_os = "linux")]
 pub(crate) mod linux;
+pub(crate) mod oneshot;
 pub(crate) mod panics;
 pub(crate) mod pools;
+#[cfg(target_os = "linux")]
+pub(crate) mod quiet;
+pub(crate) mod random;
 pub(crate) mod threads;
 mod watchdog;
 
@@ -18,8 +24,8 @@ use std::sync::atomic::{
 };
 use std::thread;
 
-pub(crate) use calls::{Subject, Wait, subjects};
-pub(crate) use pools::{Binary, Call, Counting, Held, Pool, pools};
+pub(crate) use calls::{Form, PassedAfter, Subject, Wait, subjects};
+pub(crate) use pools::{Binary, Call, Counting, Held, Pool, drain, pools};
 pub(crate) use threads::{Worker, spawn};
 pub(crate) use watchdog::{watchdog, watchdog_beyond};
 
@@ -57,6 +63,23 @@ impl Gate {
         let all = (ticket / self.parties + 1) * self.parties;
         stay_awake_until(|| self.arrived.load(Acquire) >= all);
     }
+}
+
+/// Lets the sides, a thread each, act on one object after the other, on each at the same moment.
+pub(crate) fn all_at_once<T: Sync>(what: &str, objects: &[T], sides: &[&(dyn Fn(&T) + Sync)]) {
+    let gate = Gate::new(sides.len());
+    thread::scope(|scope| {
+        for (number, side) in sides.iter().enumerate() {
+            let gate = &gate;
+            spawn(scope, format!("{number} of {what}"), move || {
+                for (round, object) in objects.iter().enumerate() {
+                    gate.pass();
+                    jitter((round as u32).wrapping_mul(number as u32 + 1));
+                    side(object);
+                }
+            });
+        }
+    });
 }
 
 /// Spins a little, then offers the processor to others.

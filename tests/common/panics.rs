@@ -59,14 +59,33 @@ pub(crate) fn recorded() -> Vec<Panic> {
 /// The panic that `body` ends in.
 #[track_caller]
 pub(crate) fn panic_of<T>(body: impl FnOnce() -> T) -> Panic {
+    match outcome_of(body) {
+        Ok(_) => panic!("it did not panic"),
+        Err(panic) => panic,
+    }
+}
+
+/// What `body` returns, or the panic that it ends in.
+pub(crate) fn outcome_of<T>(body: impl FnOnce() -> T) -> Result<T, Panic> {
     record();
     EXPECTED.replace(Expected::Yes);
     let outcome = panic::catch_unwind(AssertUnwindSafe(body));
-    match EXPECTED.replace(Expected::No) {
-        Expected::Came(panic) if outcome.is_err() => panic,
-        _ => panic!("it did not panic"),
+    match (outcome, EXPECTED.replace(Expected::No)) {
+        (Ok(value), _) => Ok(value),
+        (Err(_), Expected::Came(panic)) => Err(panic),
+        (Err(payload), _) => panic::resume_unwind(payload),
     }
 }
+
+/// Asserts that a call panics, names the line that made it, and says all of the words.
+macro_rules! assert_refused {
+    ($call:expr, $($word:expr),+) => {
+        let $crate::common::panics::Panic { message, file, line } = $crate::common::panics::panic_of(|| $call);
+        assert_eq!((file.as_str(), line), (file!(), line!()), "{message}");
+        $(assert!(message.contains($word), "{message}");)+
+    };
+}
+pub(crate) use assert_refused;
 
 fn describe(info: &PanicHookInfo<'_>) -> Panic {
     let text = info.payload().downcast_ref::<&str>().map(|text| (*text).to_owned());

@@ -31,6 +31,13 @@ pub(crate) fn pools() -> Vec<Box<dyn Pool>> {
     all
 }
 
+/// Takes what there is, permit by permit.
+pub(crate) fn drain(pool: &dyn Pool) -> usize {
+    let single = &pool.others()[0];
+    assert_eq!(single.size(), 1);
+    (0..).find(|_| !single.wait(Wait::Try)).unwrap()
+}
+
 /// What a call has taken.
 pub(crate) enum Held<'a> {
     Plain(&'a dyn Pool),
@@ -123,6 +130,14 @@ impl Subject for Counting {
     fn satisfy(&self) {
         self.semaphore.release_many(self.size());
     }
+
+    fn fresh(&self) -> Box<dyn Subject> {
+        Box::new(Counting::new(0, self.call))
+    }
+
+    fn adds_up(&self, came: bool) -> bool {
+        drain(self) == if came { 0 } else { self.size() }
+    }
 }
 
 impl Pool for Counting {
@@ -196,6 +211,14 @@ impl Subject for Binary {
 
     fn satisfy(&self) {
         assert!(self.semaphore.release());
+    }
+
+    fn fresh(&self) -> Box<dyn Subject> {
+        Box::new(Binary::new(false))
+    }
+
+    fn adds_up(&self, came: bool) -> bool {
+        drain(self) == usize::from(!came)
     }
 }
 
