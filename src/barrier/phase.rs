@@ -7,7 +7,7 @@ use crate::atomic::{
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 use crate::sys::Word;
-use crate::wait::{self, Step, Waiter};
+use crate::wait::{self, Awake, Step, Waiter};
 
 /// An arrival that is to be counted; waits while a completion function runs.
 #[derive(Clone, Copy)]
@@ -70,8 +70,8 @@ impl<'a> Waiter<'a> for Entrance<'a> {
         }
     }
 
-    fn others_sleep(&self) -> bool {
-        false
+    fn stay_awake(&self) -> Awake {
+        Awake::ForOne
     }
 
     fn attempt_or_announce(&mut self) -> Step<'a, Self::Output> {
@@ -153,9 +153,8 @@ impl<'a> Waiter<'a> for PhaseEnd<'a> {
         self.look()
     }
 
-    /// It ends for all.
-    fn others_sleep(&self) -> bool {
-        false
+    fn stay_awake(&self) -> Awake {
+        if state::load(self.state, Relaxed).missing() == 1 { Awake::ForOne } else { Awake::ForMany }
     }
 
     fn attempt_or_announce(&mut self) -> Step<'a, Self::Output> {

@@ -9,7 +9,7 @@ use crate::atomic::{
     Transition,
 };
 use crate::sys::Word;
-use crate::wait::{self, Step, Waiter};
+use crate::wait::{self, Awake, Step, Waiter};
 use crate::{Deadline, TimedOut};
 
 impl Latch {
@@ -160,9 +160,8 @@ impl<'a> Waiter<'a> for Opening<'a> {
         is_open(self.state).then_some(())
     }
 
-    /// It opens for all.
-    fn others_sleep(&self) -> bool {
-        false
+    fn stay_awake(&self) -> Awake {
+        Awake::ForOne
     }
 
     fn attempt_or_announce(&mut self) -> Step<'a, ()> {

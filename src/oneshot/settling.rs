@@ -7,7 +7,7 @@ use crate::atomic::{
     Transition,
 };
 use crate::sys::Word;
-use crate::wait::{Step, Waiter};
+use crate::wait::{Awake, Step, Waiter};
 
 /// The word, if the channel is settled. It then says whether there is a value.
 #[inline]
@@ -34,9 +34,8 @@ impl<'a> Waiter<'a> for Settling<'a> {
         settled(self.state)
     }
 
-    /// It is settled for all.
-    fn others_sleep(&self) -> bool {
-        false
+    fn stay_awake(&self) -> Awake {
+        Awake::ForOne
     }
 
     fn attempt_or_announce(&mut self) -> Step<'a, u32> {

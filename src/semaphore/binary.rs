@@ -43,7 +43,7 @@ use crate::atomic::{
     Transition, const_fn,
 };
 use crate::sys::{self, Word};
-use crate::wait::{self, Step, Waiter};
+use crate::wait::{self, Awake, Step, Waiter};
 
 const AVAILABLE: u32 = 1;
 const ONE_WAITER: u32 = 2;
@@ -332,8 +332,8 @@ impl<'a> Waiter<'a> for Taker<'a> {
         take(self.state).then_some(())
     }
 
-    fn others_sleep(&self) -> bool {
-        has_waiters(self.state.load(Relaxed))
+    fn stay_awake(&self) -> Awake {
+        if has_waiters(self.state.load(Relaxed)) { Awake::Not } else { Awake::ForOne }
     }
 
     fn attempt_or_announce(&mut self) -> Step<'a, ()> {

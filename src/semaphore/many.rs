@@ -30,7 +30,7 @@ use crate::atomic::{
     Ordering::{Acquire, Relaxed},
 };
 use crate::sys::{self, Word};
-use crate::wait::{Step, Waiter};
+use crate::wait::{Awake, Step, Waiter};
 
 /// Many permits in one call.
 impl Semaphore {
@@ -256,9 +256,9 @@ impl<'a> Waiter<'a> for Collector<'a> {
         state::transition(self.state, |now| Some((now.take(self.wanted)?, Acquire /* E1 */))).ok().map(drop)
     }
 
-    fn others_sleep(&self) -> bool {
+    fn stay_awake(&self) -> Awake {
         let now = state::load(self.state);
-        now.waiters() > 0 || now.has_queue()
+        if now.waiters() > 0 || now.has_queue() { Awake::Not } else { Awake::ForOne }
     }
 
     fn attempt_or_announce(&mut self) -> Step<'a, ()> {

@@ -6,7 +6,7 @@ use crate::atomic::{
     Ordering::{Acquire, Relaxed},
 };
 use crate::sys::Word;
-use crate::wait::{Step, Waiter};
+use crate::wait::{Awake, Step, Waiter};
 
 /// A call that waits for one permit.
 pub(super) struct Single<'a> {
@@ -27,8 +27,8 @@ impl<'a> Waiter<'a> for Single<'a> {
         state::transition(self.state, |now| Some((now.take(1)?, Acquire /* E1 */))).ok().map(drop)
     }
 
-    fn others_sleep(&self) -> bool {
-        state::load(self.state).waiters() > 0
+    fn stay_awake(&self) -> Awake {
+        if state::load(self.state).waiters() > 0 { Awake::Not } else { Awake::ForOne }
     }
 
     fn attempt_or_announce(&mut self) -> Step<'a, ()> {

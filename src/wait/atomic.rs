@@ -5,7 +5,7 @@
 use core::time::Duration;
 
 use super::table::{self, Node};
-use super::{Step, Waiter};
+use super::{Awake, Step, Waiter};
 use crate::atomic::{
     AtomicBool, AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicIsize, AtomicPtr, AtomicU8, AtomicU16, AtomicU32,
     AtomicU64, AtomicUsize, Ordering,
@@ -385,9 +385,8 @@ impl<'a, T: Copy + PartialEq, L: Fn() -> T> Waiter<'a> for InTable<'a, T, L> {
         self.change.look()
     }
 
-    /// The value changes for all.
-    fn others_sleep(&self) -> bool {
-        false
+    fn stay_awake(&self) -> Awake {
+        Awake::ForOne
     }
 
     fn attempt_or_announce(&mut self) -> Step<'a, T> {

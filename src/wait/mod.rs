@@ -26,6 +26,7 @@ pub use self::atomic::AtomicWait;
 #[cfg(all(test, waitline_loom))]
 pub(crate) use self::table::counted_waiters;
 
+pub(crate) use self::spin::Awake;
 use crate::sys::{self, Word};
 use crate::{Deadline, TimedOut};
 
@@ -37,8 +38,9 @@ pub(crate) trait Waiter<'a> {
     /// One attempt that leaves no trace if it fails.
     fn attempt(&mut self) -> Option<Self::Output>;
 
-    /// Whether others sleep already, for what this call would take if it were awake at the right moment.
-    fn others_sleep(&self) -> bool;
+    /// How long to look before it sleeps. Not at all where others sleep already for what this call would take if it were awake
+    /// at the right moment.
+    fn stay_awake(&self) -> Awake;
 
     /// One attempt; if it fails, the announcement (unless made before) and what to sleep on.
     fn attempt_or_announce(&mut self) -> Step<'a, Self::Output>;

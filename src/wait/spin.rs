@@ -16,6 +16,15 @@
 //!
 //! So every look takes the word away from whoever uses it, and must become rare; early looks serve a partner that runs, the
 //! yields a holder that does not. All of it burns at most 6 µs of a processor that nobody else wants.
+//!
+//! The parties of a barrier want something else, unless only one of them is missing. Rounds beside those of libstdc++'s barrier:
+//!
+//! | who pauses              | yields | 2 parties | 4         | 8         | 16        |
+//! |-------------------------|--------|-----------|-----------|-----------|-----------|
+//! | everybody               | 8      | 0.2       | 0.8       | 1.0       | 1.0       |
+//! | **when one is missing** | **8**  | 0.1       | 0.7–0.8   | 0.8–0.9   | 0.8–0.9   |
+//! | when one is missing     | 40     | 0.2       | 0.7       | 0.8–0.9   | 0.8       |
+//! | nobody                  | 40     | 0.4–0.7   | 0.6–0.7   | 0.7–0.8   | 0.9       |
 
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use core::time::Duration;
@@ -32,22 +41,36 @@ const TOO_NEAR_TO_SPIN: Duration = Duration::from_micros(20);
 /// For a deadline nearer than this it does not yield either: others may keep the processor for a time slice.
 const TOO_NEAR_TO_YIELD: Duration = Duration::from_millis(10);
 
+/// Whether a call stays awake for a while.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Awake {
+    /// It sleeps at once.
+    Not,
+    /// One other thread has to act, which may be running.
+    ForOne,
+    /// Several others have to act, some of which may want this processor.
+    ForMany,
+}
+
 /// Looks a few times more before the caller sleeps.
 pub(super) fn spin<'a, W: Waiter<'a>>(waiter: &mut W, deadline: Deadline) -> Option<W::Output> {
-    // Nobody else can run meanwhile; or whatever comes is for those who sleep already.
-    if single_processor() || waiter.others_sleep() {
+    let awake = waiter.stay_awake();
+    // Nobody else can run meanwhile.
+    if single_processor() || awake == Awake::Not {
         return None;
     }
     let left = deadline.remaining().unwrap_or(Duration::MAX);
     if left < TOO_NEAR_TO_SPIN {
         return None;
     }
-    for pauses in PAUSES {
-        for _ in 0..pauses {
-            core::hint::spin_loop();
-        }
-        if let Some(output) = waiter.attempt() {
-            return Some(output);
+    if awake == Awake::ForOne {
+        for pauses in PAUSES {
+            for _ in 0..pauses {
+                core::hint::spin_loop();
+            }
+            if let Some(output) = waiter.attempt() {
+                return Some(output);
+            }
         }
     }
     if left < TOO_NEAR_TO_YIELD {
