@@ -284,8 +284,7 @@ impl<F: FnMut()> Barrier<F> {
     #[inline]
     #[track_caller]
     pub fn wait_for(&self, timeout: Duration) -> Result<BarrierWaitResult, TimedOut> {
-        let look = || self.complete();
-        in_time(look().or_else(|| wait::within(timeout, look, |deadline| self.wait_slow(deadline))))
+        in_time(wait::within(timeout, || self.complete(), |deadline| self.wait_slow(deadline)))
     }
 
     /// Arrives, and waits until all have arrived, no longer than until `deadline`, on the deadline's clock.
@@ -312,8 +311,7 @@ impl<F: FnMut()> Barrier<F> {
     #[inline]
     #[track_caller]
     pub fn wait_until(&self, deadline: impl Into<Deadline>) -> Result<BarrierWaitResult, TimedOut> {
-        let look = || self.complete();
-        in_time(look().or_else(|| wait::until(deadline.into(), look, |deadline| self.wait_slow(deadline))))
+        in_time(wait::until(deadline.into(), || self.complete(), |deadline| self.wait_slow(deadline)))
     }
 
     /// Arrives, and returns a token that can be waited for later.

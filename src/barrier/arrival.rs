@@ -127,8 +127,7 @@ impl<'a> Arrival<'a> {
     #[inline]
     #[track_caller]
     pub fn wait_for(&self, timeout: Duration) -> Result<BarrierWaitResult, TimedOut> {
-        let look = || self.look();
-        in_time(look().or_else(|| wait::within(timeout, look, |deadline| self.wait_slow(deadline))))
+        in_time(wait::within(timeout, || self.look(), |deadline| self.wait_slow(deadline)))
     }
 
     /// Waits until the phase has ended, no longer than until `deadline`, on the deadline's clock. The arrival stands in any
@@ -153,8 +152,7 @@ impl<'a> Arrival<'a> {
     #[inline]
     #[track_caller]
     pub fn wait_until(&self, deadline: impl Into<Deadline>) -> Result<BarrierWaitResult, TimedOut> {
-        let look = || self.look();
-        in_time(look().or_else(|| wait::until(deadline.into(), look, |deadline| self.wait_slow(deadline))))
+        in_time(wait::until(deadline.into(), || self.look(), |deadline| self.wait_slow(deadline)))
     }
 
     /// Takes the arrival back: the phase needs as many as before it.

@@ -77,8 +77,7 @@ impl Latch {
     #[must_use = "whether the latch is open"]
     #[inline]
     pub fn wait_for(&self, timeout: Duration) -> Result<(), TimedOut> {
-        let look = || self.try_wait().then_some(());
-        look().or_else(|| wait::within(timeout, look, |deadline| self.wait_slow(deadline))).ok_or(TimedOut)
+        wait::within(timeout, || self.look(), |deadline| self.wait_slow(deadline)).ok_or(TimedOut)
     }
 
     /// Waits until the latch is open, no longer than until `deadline`, on the deadline's clock.
@@ -105,8 +104,7 @@ impl Latch {
     #[must_use = "whether the latch is open"]
     #[inline]
     pub fn wait_until(&self, deadline: impl Into<Deadline>) -> Result<(), TimedOut> {
-        let look = || self.try_wait().then_some(());
-        look().or_else(|| wait::until(deadline.into(), look, |deadline| self.wait_slow(deadline))).ok_or(TimedOut)
+        wait::until(deadline.into(), || self.look(), |deadline| self.wait_slow(deadline)).ok_or(TimedOut)
     }
 
     /// Counts down by one and waits until the latch is open: a meeting that takes place once.
@@ -134,6 +132,11 @@ impl Latch {
         if !self.count_down() {
             self.wait();
         }
+    }
+
+    #[inline]
+    fn look(&self) -> Option<()> {
+        self.try_wait().then_some(())
     }
 
     /// After a first look that failed, and a look at the deadline.

@@ -283,14 +283,12 @@ impl<T> Receiver<T> {
 
     #[inline]
     fn settled_within(&self, timeout: Duration) -> Option<u32> {
-        let look = || self.look();
-        look().or_else(|| wait::within(timeout, look, |deadline| self.wait_slow_until(deadline)))
+        wait::within(timeout, || self.look(), |deadline| self.wait_slow_until(deadline))
     }
 
     #[inline]
     fn settled_until(&self, deadline: Deadline) -> Option<u32> {
-        let look = || self.look();
-        look().or_else(|| wait::until(deadline, look, |deadline| self.wait_slow_until(deadline)))
+        wait::until(deadline, || self.look(), |deadline| self.wait_slow_until(deadline))
     }
 
     /// After a first look that failed.

@@ -134,8 +134,7 @@ impl<T> SharedReceiver<T> {
     #[doc(alias("wait_timeout", "recv_timeout"))]
     #[inline]
     pub fn wait_for(&self, timeout: Duration) -> Result<&T, RecvTimeoutError> {
-        let look = || self.look();
-        self.lend_in_time(look().or_else(|| wait::within(timeout, look, |deadline| self.wait_slow_until(deadline))))
+        self.lend_in_time(wait::within(timeout, || self.look(), |deadline| self.wait_slow_until(deadline)))
     }
 
     /// The value, waiting for it no longer than until `deadline`, on the deadline's clock.
@@ -156,10 +155,7 @@ impl<T> SharedReceiver<T> {
     #[doc(alias = "recv_deadline")]
     #[inline]
     pub fn wait_until(&self, deadline: impl Into<Deadline>) -> Result<&T, RecvTimeoutError> {
-        let look = || self.look();
-        self.lend_in_time(
-            look().or_else(|| wait::until(deadline.into(), look, |deadline| self.wait_slow_until(deadline))),
-        )
+        self.lend_in_time(wait::until(deadline.into(), || self.look(), |deadline| self.wait_slow_until(deadline)))
     }
 
     #[inline]

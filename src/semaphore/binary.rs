@@ -195,8 +195,7 @@ impl BinarySemaphore {
     #[must_use = "whether the permit was taken"]
     #[inline]
     pub fn try_acquire_for(&self, timeout: Duration) -> bool {
-        let look = || self.try_acquire().then_some(());
-        look().or_else(|| wait::within(timeout, look, |deadline| self.take_slow(deadline))).is_some()
+        wait::within(timeout, || self.look(), |deadline| self.take_slow(deadline)).is_some()
     }
 
     /// Takes the permit, waiting for it no longer than until `deadline`, on the deadline's clock.
@@ -221,8 +220,7 @@ impl BinarySemaphore {
     #[must_use = "whether the permit was taken"]
     #[inline]
     pub fn try_acquire_until(&self, deadline: impl Into<Deadline>) -> bool {
-        let look = || self.try_acquire().then_some(());
-        look().or_else(|| wait::until(deadline.into(), look, |deadline| self.take_slow(deadline))).is_some()
+        wait::until(deadline.into(), || self.look(), |deadline| self.take_slow(deadline)).is_some()
     }
 
     /// Makes the permit available, and wakes one thread if it was not and any waits.
@@ -299,6 +297,11 @@ impl BinarySemaphore {
     #[inline]
     pub fn is_available(&self) -> bool {
         is_available(self.state.load(Relaxed))
+    }
+
+    #[inline]
+    fn look(&self) -> Option<()> {
+        self.try_acquire().then_some(())
     }
 
     /// After a first attempt that failed, and a look at the deadline.

@@ -357,14 +357,12 @@ impl Semaphore {
 
     #[inline]
     pub(super) fn take_for(&self, n: u32, timeout: Duration) -> bool {
-        let look = || self.take(n).then_some(());
-        look().or_else(|| wait::within(timeout, look, |deadline| self.take_slow(n, deadline))).is_some()
+        wait::within(timeout, || self.take(n).then_some(()), |deadline| self.take_slow(n, deadline)).is_some()
     }
 
     #[inline]
     pub(super) fn take_until(&self, n: u32, deadline: impl Into<Deadline>) -> bool {
-        let look = || self.take(n).then_some(());
-        look().or_else(|| wait::until(deadline.into(), look, |deadline| self.take_slow(n, deadline))).is_some()
+        wait::until(deadline.into(), || self.take(n).then_some(()), |deadline| self.take_slow(n, deadline)).is_some()
     }
 
     /// After a first attempt that failed, and a look at the deadline.

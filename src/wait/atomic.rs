@@ -340,14 +340,12 @@ impl<T: Copy + PartialEq, L: Fn() -> T> ChangedFrom<T, L> {
 
     #[inline]
     fn wait_for(self, timeout: Duration) -> Result<T, TimedOut> {
-        let look = || self.look();
-        look().or_else(|| wait::within(timeout, look, |deadline| self.wait_slow_until(deadline))).ok_or(TimedOut)
+        wait::within(timeout, || self.look(), |deadline| self.wait_slow_until(deadline)).ok_or(TimedOut)
     }
 
     #[inline]
     fn wait_until(self, deadline: Deadline) -> Result<T, TimedOut> {
-        let look = || self.look();
-        look().or_else(|| wait::until(deadline, look, |deadline| self.wait_slow_until(deadline))).ok_or(TimedOut)
+        wait::until(deadline, || self.look(), |deadline| self.wait_slow_until(deadline)).ok_or(TimedOut)
     }
 
     /// After a first look that failed.

@@ -3,9 +3,8 @@
 //! A primitive says what it waits for, how it announces itself and how it takes its leave ([`Waiter`]); a back-end
 //! of `sys` knows how to sleep. What is between them is here, once, and in this order:
 //!
-//! 1. **Try** before anything else. The callers do that, inline, before they come here: what is there beats a
-//!    deadline that has passed.
-//! 2. **Deadline first**: before any spin, any write and any system call ([`within`], [`until`]).
+//! 1. **Try** before anything else, inline: what is there beats a deadline that has passed ([`within`], [`until`]).
+//! 2. **Deadline first**: before any spin, any write and any system call.
 //! 3. **Spin**, once a call, by counts and not by the clock (`spin.rs`).
 //! 4. **Announce**, by a read-modify-write of the word that whoever ends the wait changes. That one's own
 //!    read-modify-write then either comes later and sees the announcement, or came earlier and is seen here.
@@ -57,34 +56,37 @@ pub(crate) enum Step<'a, T> {
     Sleep(Word<'a>, u32),
 }
 
-/// The rest of a call that may take `timeout` and whose first attempt has failed: `last_look` if the time is up already,
-/// else `wait`, which ends in [`block_on`].
+/// A call that may take `timeout`: a look first; if it fails and the time is not up, `wait`, which ends in [`block_on`].
 ///
-/// The timeout becomes a deadline only here, so that a timed call that succeeds at once reads no clock.
+/// The timeout becomes a deadline only after the look, so that a timed call that succeeds at once reads no clock.
 #[inline]
 pub(crate) fn within<T>(
     timeout: Duration,
-    last_look: impl FnOnce() -> Option<T>,
+    look: impl Fn() -> Option<T>,
     wait: impl FnOnce(Deadline) -> Option<T>,
 ) -> Option<T> {
-    if timeout.is_zero() {
-        return None; // no clock to read, and the look has just been made
+    let found = look();
+    if found.is_some() || timeout.is_zero() {
+        return found; // with no clock to read
     }
     match expiry::start(timeout) {
         Some(deadline) => wait(deadline),
-        None => last_look(),
+        None => look(), // much may have come meanwhile
     }
 }
 
-/// The rest of a call that may take until `deadline` and whose first attempt has failed, as [`within`].
+/// A call that may take until `deadline`, as [`within`].
 #[inline]
 pub(crate) fn until<T>(
     deadline: Deadline,
-    last_look: impl FnOnce() -> Option<T>,
+    look: impl Fn() -> Option<T>,
     wait: impl FnOnce(Deadline) -> Option<T>,
 ) -> Option<T> {
-    // Much may have come between the first look and the clock.
-    if expiry::has_passed(deadline) { last_look() } else { wait(deadline) }
+    let found = look();
+    if found.is_some() {
+        return found;
+    }
+    if expiry::has_passed(deadline) { look() } else { wait(deadline) }
 }
 
 /// Waits until `waiter` has what it waits for, or until the deadline, which has been looked at before.
