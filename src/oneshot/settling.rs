@@ -55,6 +55,6 @@ impl<'a> Waiter<'a> for Settling<'a> {
             return settled(self.state); // others may need the bit
         }
         // So that a sender who comes later need not wake anybody.
-        if_settled(self.state.fetch_and(!PARKED, Acquire /* E1, E4 */))
+        if_settled(self.state.fetch_sub(PARKED, Acquire /* E1, E4 */))
     }
 }
