@@ -276,21 +276,43 @@ impl<T> Channel<T> {
     #[inline]
     pub(super) unsafe fn leave(this: NonNull<Channel<T>>) {
         // SAFETY: alive until the receiver leaves.
-        let channel = unsafe { this.as_ref() };
-        let mut now = channel.state.load(Acquire /* E1, E4 */);
-        // Dropped at last: that is somebody else's code.
-        let _leftovers;
-        if now & (CLOSED | WAKER) != CLOSED {
+        let now = unsafe { this.as_ref() }.state.load(Acquire /* E1, E4 */);
+        if now & (CLOSED | WAKER) == CLOSED {
+            // SAFETY: the sender has left (E1), and is not at the waker (E4).
+            unsafe { Channel::free_settled(this, now) };
+        } else {
             // SAFETY: by the caller's promise.
-            _leftovers = (now & WAKER != 0).then(|| unsafe { channel.empty_slots() });
-            now = channel.state.fetch_add(GONE, AcqRel /* E1, E2, E4 */);
-            if now & (CLOSED | WAKER) != CLOSED {
-                return; // the sender frees
-            }
+            unsafe { Channel::leave_early(this, now) };
         }
-        // SAFETY: the sender has left (E1), and is not at the waker (E4).
+    }
+
+    /// The sender is still there, or was when the receiver looked.
+    ///
+    /// # Safety
+    ///
+    /// As for `leave`.
+    #[inline(never)]
+    unsafe fn leave_early(this: NonNull<Channel<T>>, seen: u32) {
+        // SAFETY: alive until the receiver leaves.
+        let channel = unsafe { this.as_ref() };
+        // Dropped at last: that is somebody else's code.
+        // SAFETY: by the caller's promise.
+        let _leftovers = (seen & WAKER != 0).then(|| unsafe { channel.empty_slots() });
+        let before = channel.state.fetch_add(GONE, AcqRel /* E1, E2, E4 */);
+        if before & (CLOSED | WAKER) == CLOSED {
+            // SAFETY: the sender has left (E1), and is not at the waker (E4). Else it frees.
+            unsafe { Channel::free_settled(this, before) };
+        }
+    }
+
+    /// # Safety
+    ///
+    /// The sender has left, and everything that it did happened before. `settled` is what the receiver has seen of the word last.
+    #[inline]
+    unsafe fn free_settled(this: NonNull<Channel<T>>, settled: u32) {
+        // SAFETY: by the caller's promise.
         let channel = unsafe { Channel::free(this) };
-        if now & VALUE != 0 {
+        if settled & VALUE != 0 {
             // SAFETY: the slot is the receiver's and holds a value (I1, E1).
             unsafe { channel.value.drop_in_place() };
         }
