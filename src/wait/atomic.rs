@@ -17,7 +17,7 @@ use crate::{Deadline, TimedOut, wait};
 ///
 /// A wait returns only once the value differs from the old one, and returns the new one. Whoever changes the value *notifies*
 /// afterwards; a change without a notification may go unnoticed by those who sleep. If the value changes and changes back before
-/// a thread has looked, that thread may stay asleep.
+/// a thread has looked, that thread goes on waiting, and its notification is spent.
 ///
 /// # Wake-ups
 ///

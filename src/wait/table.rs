@@ -98,18 +98,13 @@ impl Table {
     fn seed(&self) -> u64 {
         let mut made = 0;
         let outcome = self.seed.transition(|now| {
-            (now == 0).then(|| {
+            if now == 0 && made == 0 {
                 made = sys::random() | 1;
-                (made, Relaxed)
-            })
-        });
-        match outcome {
-            Ok(_) => {
-                sys::in_forked_child(forget_everybody);
-                made
+                sys::in_forked_child(forget_everybody); // before anybody can be found
             }
-            Err(made_before) => made_before,
-        }
+            (now == 0).then_some((made, Relaxed))
+        });
+        outcome.map_or_else(|made_before| made_before, |_| made)
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use waitline::Deadline;
 
+use super::atomic_wait::Changed;
 use super::barrier::{Meeting, Token};
 use super::latch::Opening;
 use super::oneshot::{Lent, Received, Settled};
@@ -101,6 +102,7 @@ pub(crate) fn subjects() -> Vec<Box<dyn Subject>> {
     all.push(Box::new(Received::new()));
     all.push(Box::new(Settled::new()));
     all.push(Box::new(Lent::new()));
+    all.extend(Changed::all().into_iter().map(|changed| Box::new(changed) as Box<dyn Subject>));
     all
 }
 

@@ -3,6 +3,7 @@
 
 #![allow(dead_code, unused_imports, unused_macros, reason = "each test file uses a part of this")]
 
+pub(crate) mod atomic_wait;
 pub(crate) mod barrier;
 pub(crate) mod calls;
 pub(crate) mod latch;

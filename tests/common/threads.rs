@@ -116,11 +116,15 @@ pub(crate) struct Activity {
 
 impl Activity {
     /// `None` where the kernel does not tell, or the thread is gone.
+    ///
+    /// A thread is in the state of a sleeper some steps before it has left the processor and is counted as asleep. Until then
+    /// the kernel says that it is running where it is asked for the system call.
     pub(crate) fn of(id: i32) -> Option<Activity> {
+        let call = std::fs::read_to_string(format!("/proc/self/task/{id}/syscall")).unwrap_or_default();
         let status = std::fs::read_to_string(format!("/proc/self/task/{id}/status")).ok()?;
         let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name));
         Some(Activity {
-            state: field("State:")?.trim_start().chars().next()?,
+            state: if call.starts_with("running") { 'R' } else { field("State:")?.trim_start().chars().next()? },
             sleeps_so_far: field("voluntary_ctxt_switches:")?.trim().parse().ok()?,
         })
     }
