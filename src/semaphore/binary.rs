@@ -336,7 +336,7 @@ impl<'a> Waiter<'a> for Taker<'a> {
     }
 
     fn stay_awake(&self) -> Awake {
-        if has_waiters(self.state.load(Relaxed)) { Awake::Not } else { Awake::ForOne }
+        if has_waiters(self.state.load(Relaxed)) { Awake::Not } else { Awake::ForReturn }
     }
 
     fn attempt_or_announce(&mut self) -> Step<'a, ()> {

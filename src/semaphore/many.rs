@@ -258,7 +258,7 @@ impl<'a> Waiter<'a> for Collector<'a> {
 
     fn stay_awake(&self) -> Awake {
         let now = state::load(self.state);
-        if now.waiters() > 0 || now.has_queue() { Awake::Not } else { Awake::ForOne }
+        if now.waiters() > 0 || now.has_queue() { Awake::Not } else { Awake::ForReturn }
     }
 
     fn attempt_or_announce(&mut self) -> Step<'a, ()> {

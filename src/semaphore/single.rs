@@ -28,7 +28,7 @@ impl<'a> Waiter<'a> for Single<'a> {
     }
 
     fn stay_awake(&self) -> Awake {
-        if state::load(self.state).waiters() > 0 { Awake::Not } else { Awake::ForOne }
+        if state::load(self.state).waiters() > 0 { Awake::Not } else { Awake::ForReturn }
     }
 
     fn attempt_or_announce(&mut self) -> Step<'a, ()> {
