@@ -343,7 +343,7 @@ impl<F: FnMut()> Barrier<F> {
     }
 
     /// Arrives and leaves for good: this phase has one missing fewer, and all later ones expect one party fewer. Does not wait
-    /// for the phase's end.
+    /// for the phase's end; waits only if it meets a completion function that is running, as [`arrive`](Barrier::arrive) does.
     ///
     /// Returns whether this was the arrival that completed the phase. After the last party has left, arrivals panic.
     ///

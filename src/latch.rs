@@ -64,8 +64,8 @@ fn count_of(state: u32) -> u32 {
 ///
 /// # Wake-ups
 ///
-/// The call that opens the latch wakes everybody in one go. A call that does not, or that finds nobody waiting, makes no
-/// system call.
+/// The call that opens the latch wakes everybody in one go. A call that does not makes no system call, nor does one that opens
+/// a latch for which nobody has waited longer than for a moment.
 ///
 /// # Memory ordering
 ///
@@ -237,7 +237,7 @@ impl Latch {
     ///
     /// # Safety
     ///
-    /// `this` points to a latch that lives until a waiting call has found it open.
+    /// `this` points to a latch that lives until a waiting call has found it open, and whose count covers this call.
     ///
     /// # Panics
     ///

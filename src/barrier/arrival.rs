@@ -94,9 +94,11 @@ impl<'a> Arrival<'a> {
     #[inline]
     #[track_caller]
     pub fn wait(self) -> BarrierWaitResult {
-        let end = self.end(WhenLate::Stand);
-        granted(end.look().unwrap_or_else(|| wait::block_on_forever(end)));
-        self.result()
+        if !self.is_leader {
+            let end = self.end(WhenLate::Stand);
+            granted(end.look().unwrap_or_else(|| wait::block_on_forever(end)));
+        }
+        self.result() // the leader has ended the phase itself
     }
 
     /// Waits until the phase has ended, no longer than `timeout` on the monotonic clock. The arrival stands in any case.
@@ -104,7 +106,7 @@ impl<'a> Arrival<'a> {
     /// Returns
     ///
     /// 1. `Ok` as soon as the phase has ended, also with a `timeout` of zero;
-    /// 2. [`TimedOut`] once the time is up and a last look has found others still missing.
+    /// 2. [`TimedOut`] once the time is up and a last look has found that it has not.
     ///
     /// A `timeout` that the clock can't represent, such as `Duration::MAX`, waits as [`wait`](Arrival::wait) does.
     /// `Duration::ZERO` reads no clock.
@@ -136,8 +138,8 @@ impl<'a> Arrival<'a> {
     /// Returns
     ///
     /// 1. `Ok` as soon as the phase has ended: that beats a deadline that has passed;
-    /// 2. [`TimedOut`] once that clock has reached the deadline and a last look has found others still missing. When it has
-    ///    passed already, that takes at most a clock read and no system call.
+    /// 2. [`TimedOut`] once that clock has reached the deadline and a last look has found that it has not. When the deadline
+    ///    has passed already, that takes at most a clock read and no system call.
     ///
     /// # Examples
     ///
@@ -246,8 +248,7 @@ impl BarrierWaitResult {
         BarrierWaitResult { is_leader }
     }
 
-    /// Whether this arrival completed the phase. At most one arrival a phase does; exactly one, unless a party that
-    /// left for good did.
+    /// Whether this arrival completed the phase. One arrival a phase does, by whichever call it was made.
     ///
     /// # Examples
     ///

@@ -23,9 +23,13 @@ pub(super) enum Arrived {
     Early {
         phase: u32,
     },
-    /// It completes the phase, and this is what its write replaced. Without a completion function the phase has ended in
-    /// that write.
-    Last(State),
+    /// It completes the phase. Without a completion function the phase has ended in the same write.
+    Last {
+        /// What that write replaced.
+        before: State,
+        /// The key to wake by.
+        sleepers: *const u32,
+    },
 }
 
 impl Entrance<'_> {
@@ -46,6 +50,7 @@ impl Entrance<'_> {
 
     #[inline]
     fn arrive_if(self, condition: impl Fn(State) -> bool) -> Result<Arrived, State> {
+        let sleepers = Word::LowHalf(self.state).address();
         let before = state::transition(self.state, |now| {
             let arrived = now.arrive(self.afterwards).filter(|_| condition(now))?;
             Some(if !arrived.has_all() {
@@ -56,7 +61,10 @@ impl Entrance<'_> {
                 (arrived.next_phase(), AcqRel /* E1, E2 */)
             })
         })?;
-        Ok(if before.missing() == 1 { Arrived::Last(before) } else { Arrived::Early { phase: before.phase() } })
+        Ok(match before.missing() {
+            1 => Arrived::Last { before, sleepers },
+            _ => Arrived::Early { phase: before.phase() },
+        })
     }
 }
 

@@ -25,11 +25,11 @@ impl<F: FnMut()> Barrier<F> {
     pub(super) fn admit<'a>(&'a self, arrived: Arrived, entrance: Entrance<'a>) -> Arrival<'a> {
         match arrived {
             Arrived::Early { phase } => Arrival::new(&self.state, phase, false),
-            Arrived::Last(before) => {
+            Arrived::Last { before, sleepers } => {
                 if entrance.has_completion {
                     self.run_completion();
                 } else if before.has_waiters() {
-                    wake_all(Word::LowHalf(&self.state).address()); // I5
+                    wake_all(sleepers); // I5
                 }
                 Arrival::new(&self.state, before.phase(), true)
             }

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use super::{Arc, Plain, expire, explore, explore_up_to, later, thread, wake_calls, woken};
+use super::{Arc, Plain, disturbed, expire, explore, explore_up_to, later, thread, wake_calls, woken};
 use crate::atomic::model::thread::JoinHandle;
 use crate::{Barrier, Deadline};
 
@@ -343,5 +343,44 @@ fn a_panic_of_the_function_reaches_every_party() {
         for other in others {
             assert!(other.join().unwrap());
         }
+    });
+}
+
+#[test]
+fn who_is_up_for_nothing_sleeps_on() {
+    explore(|| {
+        let barrier = Arc::new(Barrier::new(2));
+        let shared = Arc::clone(&barrier);
+        disturbed(
+            move || {
+                shared.wait();
+            },
+            || {
+                barrier.wait();
+            },
+        );
+        is_fresh(&barrier, 2);
+    });
+}
+
+/// The last arrival leaves nobody behind, and still has a function to run.
+#[test]
+fn a_barrier_is_deserted_while_the_function_runs() {
+    explore_up_to(2, || {
+        let plain = Plain::new();
+        let barrier = {
+            let plain = plain.clone();
+            with_completion(2, move || plain.write(plain.read() + 1))
+        };
+        let first = barrier.arrive();
+        let leaver = {
+            let barrier = Arc::clone(&barrier);
+            thread::spawn(move || barrier.arrive_and_drop().is_leader())
+        };
+        let timed = timed_party(&barrier);
+        expire();
+        let led = timed.join().unwrap();
+        assert!(leaver.join().unwrap() || led.is_some());
+        first.wait();
     });
 }

@@ -1,6 +1,6 @@
 //! The binary semaphore.
 
-use super::{Arc, Plain, expire, explore, explore_up_to, later, thread, woken};
+use super::{Arc, Plain, disturbed, expire, explore, explore_up_to, later, thread, woken};
 use crate::BinarySemaphore;
 use crate::atomic::model::thread::JoinHandle;
 
@@ -142,5 +142,20 @@ fn a_release_too_many_orders_too() {
             assert_eq!(plain.read(), 7);
         }
         releaser.join().unwrap();
+    });
+}
+
+#[test]
+fn who_is_up_for_nothing_sleeps_on() {
+    explore(|| {
+        let semaphore = Arc::new(BinarySemaphore::new(false));
+        let shared = Arc::clone(&semaphore);
+        disturbed(
+            move || shared.acquire(),
+            || {
+                semaphore.release();
+            },
+        );
+        assert_eq!((semaphore.is_available(), semaphore.registered_waiters()), (false, 0));
     });
 }

@@ -1,6 +1,6 @@
 //! The latch.
 
-use super::{Arc, Plain, expire, explore, later, thread, woken};
+use super::{Arc, Plain, disturbed, expire, explore, later, thread, woken};
 use crate::Latch;
 use crate::atomic::model::thread::JoinHandle;
 
@@ -150,5 +150,20 @@ fn a_waiter_that_times_out_strands_no_other() {
         latch.count_down();
         timed.join().unwrap();
         patient.join().unwrap();
+    });
+}
+
+#[test]
+fn who_is_up_for_nothing_sleeps_on() {
+    explore(|| {
+        let latch = Arc::new(Latch::new(2));
+        let shared = Arc::clone(&latch);
+        disturbed(
+            move || shared.wait(),
+            || {
+                latch.count_down();
+                latch.count_down();
+            },
+        );
     });
 }

@@ -1,6 +1,6 @@
 //! The counting semaphore, many permits at once.
 
-use super::{Arc, Plain, expire, explore, explore_up_to, later, thread, woken};
+use super::{Arc, Plain, disturbed, expire, explore, explore_up_to, later, thread, woken};
 use crate::Semaphore;
 use crate::atomic::model::thread::JoinHandle;
 
@@ -221,5 +221,15 @@ fn pieces_given_back_keep_their_releasers_order() {
         expire();
         reader.join().unwrap();
         assert!(!greedy.join().unwrap());
+    });
+}
+
+#[test]
+fn who_is_up_for_nothing_sleeps_on() {
+    explore(|| {
+        let semaphore = Arc::new(Semaphore::new(1));
+        let shared = Arc::clone(&semaphore);
+        disturbed(move || shared.acquire_many(3), || semaphore.release_many(2));
+        assert_eq!((semaphore.available_permits(), semaphore.registered_waiters()), (0, 0));
     });
 }

@@ -19,7 +19,7 @@ use core::time::Duration;
 
 use crate::Deadline;
 use crate::atomic::model::{Arc, UnsafeCell, thread};
-use crate::sys::model::{expire, wake_calls, woken};
+use crate::sys::model::{disturb, expire, wake_calls, woken};
 
 /// A deadline that comes when the model says so: the clock itself is far from it.
 fn later() -> Deadline {
@@ -34,6 +34,15 @@ fn explore(program: impl Fn() + Send + Sync + 'static) {
 /// The same with a bound of its own, for programs of so many threads that the usual one takes too long.
 fn explore_up_to(preemptions: usize, program: impl Fn() + Send + Sync + 'static) {
     crate::atomic::model::model_up_to(preemptions, program);
+}
+
+/// A wait that is ended by `end`, and disturbed in between.
+fn disturbed(wait: impl FnOnce() + 'static, end: impl FnOnce()) {
+    let waiter = thread::spawn(wait);
+    let signal = thread::spawn(disturb);
+    end();
+    waiter.join().unwrap();
+    signal.join().unwrap();
 }
 
 /// A plain variable: the checker reports an access that no edge orders.

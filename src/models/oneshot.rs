@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::task::{Context, Poll, Wake, Waker};
 
-use super::{Arc, Plain, expire, explore, explore_up_to, later, thread, wake_calls};
+use super::{Arc, Plain, disturbed, expire, explore, explore_up_to, later, thread, wake_calls};
 use crate::oneshot::{self, Receiver, RecvError, RecvFuture, RecvTimeoutError, Sender, TryRecvError};
 
 /// How often values and wakers were dropped. Not part of the modelled world.
@@ -377,5 +377,40 @@ fn both_ends_move_between_threads() {
         let mine = slot.lock().unwrap().take().map(|receiver| receiver.recv());
         let theirs = taker.join().unwrap();
         assert_eq!(mine.or(theirs), Some(Ok(7)));
+    });
+}
+
+#[test]
+fn who_is_up_for_nothing_sleeps_on() {
+    explore(|| {
+        let (sender, receiver) = oneshot::channel();
+        disturbed(move || assert_eq!(receiver.recv(), Ok(7)), || sender.send(7).unwrap());
+    });
+}
+
+/// The sender may still be at the waker when there are sharers.
+#[test]
+fn a_send_meets_a_poll_and_then_sharers() {
+    explore_up_to(2, || {
+        let counts = std::sync::Arc::new(Counts::default());
+        let wakers = Wakers::new(&counts);
+        let (sender, receiver) = oneshot::channel::<Value>();
+        let sender = {
+            let counts = std::sync::Arc::clone(&counts);
+            thread::spawn(move || finish(sender, Sending::Value, counts))
+        };
+        let mut future = receiver.into_future();
+        if wakers.poll(0, &mut future).is_pending() {
+            let shared = future.into_receiver().share();
+            let other = {
+                let shared = shared.clone();
+                thread::spawn(move || shared.get().map(|value| value.plain.read()))
+            };
+            drop(shared);
+            assert!(matches!(other.join().unwrap(), Ok(7) | Err(TryRecvError::Empty)));
+        }
+        sender.join().unwrap();
+        assert_eq!(counts.values.load(Relaxed), 1);
+        assert_eq!((wakers.kept(0), wakers.kept(1)), (0, 0));
     });
 }

@@ -1,6 +1,6 @@
 //! The counting semaphore, one permit at a time.
 
-use super::{Arc, Plain, expire, explore, later, thread, woken};
+use super::{Arc, Plain, disturbed, expire, explore, later, thread, woken};
 use crate::Semaphore;
 use crate::atomic::model::thread::JoinHandle;
 
@@ -221,5 +221,15 @@ fn an_acquire_sees_what_every_earlier_releaser_did() {
         assert_eq!(plain.read(), 7);
         early.join().unwrap();
         late.join().unwrap();
+    });
+}
+
+#[test]
+fn who_is_up_for_nothing_sleeps_on() {
+    explore(|| {
+        let semaphore = Arc::new(Semaphore::new(0));
+        let shared = Arc::clone(&semaphore);
+        disturbed(move || shared.acquire(), || semaphore.release());
+        assert_eq!((semaphore.available_permits(), semaphore.registered_waiters()), (0, 0));
     });
 }

@@ -1,6 +1,6 @@
 //! Waiting on addresses. The model's table has one bucket, which all addresses share.
 
-use super::{Arc, Plain, expire, explore, explore_up_to, later, thread};
+use super::{Arc, Plain, disturbed, expire, explore, explore_up_to, later, thread};
 use crate::atomic::{
     AtomicU32,
     Ordering::{Acquire, Relaxed, Release},
@@ -167,5 +167,21 @@ fn a_waiter_that_times_out_leaves_the_queue_in_order() {
         value.notify_one();
         assert_eq!(patient.join().unwrap(), 1);
         assert_eq!(told, Err(TimedOut));
+    });
+}
+
+#[test]
+fn who_is_up_for_nothing_sleeps_on() {
+    explore_up_to(2, || {
+        let value = Arc::new(AtomicU32::new(0));
+        let shared = Arc::clone(&value);
+        disturbed(
+            move || assert_eq!(shared.wait(0, Relaxed), 1),
+            || {
+                value.store(1, Relaxed);
+                value.notify_one();
+            },
+        );
+        assert_eq!(counted_waiters(&*value), 0);
     });
 }

@@ -21,6 +21,8 @@
 //! * I5. Whoever leaves and sees that the other side has left frees the channel. One exception: the receiver that leaves while
 //!   the sender is at the waker (`CLOSED` and `WAKER`) leaves it to the sender, who sees `GONE` as it clears `WAKER`.
 //! * I6. Every change is a read-modify-write until `CLOSED` stands without `WAKER`. Then only the receiver is left.
+//! * I7. A bit is set or cleared by addition only where that is known to be a change: by the sender, which sets `VALUE` and `CLOSED`
+//!   once, and clears `WAKER` where it stands; by the one receiver, which sets `GONE` once, and clears the `PARKED` that it has set.
 //!
 //! No wake-up is lost: the write that sets `CLOSED` comes before or after that which sets `PARKED` or `WAKER`. Before: the
 //! latter finds it and is not made. After: it finds the bit (I3), and the thread either sleeps by then or compares after it.
@@ -139,7 +141,7 @@ impl<T> Channel<T> {
         // SAFETY: alive until the write below, by which the sender leaves.
         let state = unsafe { &(*this.as_ptr()).state };
         let sleepers = Word::Whole(state).address();
-        // The bits are clear until now (I3), so adding sets them, which is one instruction on more processors.
+        // Adding the bits sets them (I7), which is one instruction on more processors.
         let before = state.fetch_add(bits, AcqRel /* E1, E2, E3 */);
         if before & GONE != 0 {
             return false;

@@ -54,7 +54,9 @@ impl<'a> Waiter<'a> for Settling<'a> {
         if self.is_shared {
             return settled(self.state); // others may need the bit
         }
-        // So that a sender who comes later need not wake anybody.
-        if_settled(self.state.fetch_sub(PARKED, Acquire /* E1, E4 */))
+        // So that a sender who comes later need not wake anybody. The bit stands since this call slept (I7).
+        let before = self.state.fetch_sub(PARKED, Acquire /* E1, E4 */);
+        debug_assert!(before & PARKED != 0, "a receiver that did not announce itself");
+        if_settled(before)
     }
 }

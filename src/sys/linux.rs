@@ -69,8 +69,9 @@ pub(crate) fn only_one_processor() -> bool {
 /// Does not wait for the kernel's pool to be filled, early after the start of the machine: then there is none.
 pub(crate) fn random() -> u64 {
     let mut number = 0_u64;
+    // Not by the C library's function, which older ones lack.
     // SAFETY: the buffer is `number`, of the size given.
-    unsafe { libc::getrandom((&raw mut number).cast(), size_of_val(&number), libc::GRND_NONBLOCK) };
+    unsafe { libc::syscall(libc::SYS_getrandom, &raw mut number, size_of_val(&number), libc::GRND_NONBLOCK) };
     number
 }
 
@@ -140,6 +141,10 @@ pub(super) fn wait_from(mut rung: Rung, word: Word<'_>, expected: u32, deadline:
             KernelTime::Never => {
                 // Whatever it says: look again.
                 let _ = sleep_untimed(word, expected);
+                if word.load() == expected {
+                    // Woken for nothing, or no sleep is allowed: as below.
+                    std::thread::yield_now();
+                }
                 return Ok(());
             }
             KernelTime::Passed => return Err(TimedOut),

@@ -104,7 +104,6 @@ impl Word<'_> {
     }
 
     /// The 32 bits, for back-ends that compare in user space. Relaxed: C4.
-    #[allow(dead_code, reason = "the kernel compares for some back-ends")]
     pub(crate) fn load(self) -> u32 {
         match self {
             Word::Whole(word) => word.load(Ordering::Relaxed),

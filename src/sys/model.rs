@@ -92,6 +92,14 @@ pub(crate) fn expire() {
     }
 }
 
+/// Gets everybody up for nothing, as a signal does.
+pub(crate) fn disturb() {
+    let mut platform = PLATFORM.lock().unwrap();
+    for sleeper in core::mem::take(&mut platform.asleep) {
+        sleeper.rouse();
+    }
+}
+
 /// How many threads wakes have got up so far, time not counted.
 pub(crate) fn woken() -> u32 {
     PLATFORM.lock().unwrap().woken

@@ -25,8 +25,17 @@ use crate::{Deadline, TimedOut, wait};
 /// waited for. While nobody waits it costs a full fence, a load or two and no system call. That fence also orders it after any store
 /// before it, however that was ordered: a notification after a `Relaxed` store is not lost.
 ///
-/// Nothing is allocated. The address of the atomic is a key only: it may be of any size and at any place, in a `static` or on a
-/// stack.
+/// A thread that is notified in vain, because the value is the old one by the time that it looks, goes on waiting as one that has
+/// just come.
+///
+/// Nothing is allocated, but for what the C library needs to remember, once, that this crate wants to know of forks. The address of
+/// the atomic is a key only: it may be of any size and at any place, in a `static` or on a stack. Waiters and notifiers have to use
+/// the same copy of this crate: two of its versions in one program know nothing of each other's waiters.
+///
+/// # Signals and forks
+///
+/// Notifications take a lock if somebody waits, so they are not for signal handlers. The child of a fork has nobody waiting. In a
+/// signal handler that may have interrupted a call of this crate, a fork is good for `exec` and `_exit` only.
 ///
 /// # Memory ordering
 ///
@@ -388,7 +397,7 @@ impl<'a, T: Copy + PartialEq, L: Fn() -> T> Waiter<'a> for InTable<'a, T, L> {
     }
 
     fn attempt_or_announce(&mut self) -> Step<'a, T> {
-        if self.is_linked && self.node.is_notified() {
+        if self.is_linked && self.node.was_unlinked() {
             self.is_linked = false;
             self.notified_in_vain = true; // unless this look says otherwise
         }

@@ -76,6 +76,10 @@ impl Lock {
         }
     }
 
+    pub(super) fn is_free(&self) -> bool {
+        self.state.load(Relaxed) == FREE
+    }
+
     /// Makes it free, whoever holds it.
     pub(super) fn reset(&self) {
         self.state.store(FREE, Relaxed);

@@ -9,6 +9,7 @@
 //! | where  | what    | meaning |
 //! |--------|---------|---------|
 //! | table  | seed    | 0 until somebody waits for the first time. Never changes after that. |
+//! | table  | forks   | how many forks lie between the first wait and this process |
 //! | bucket | waiters | how many nodes are linked here, and one for a waiter that is about to link. Changed under the lock, read without. |
 //! | bucket | queues  | the nodes, guarded by the lock |
 //! | node   | state   | `WAITING`, or `NOTIFIED`: what the waiter sleeps on |
@@ -58,6 +59,7 @@ const BUCKETS: usize = if cfg!(all(test, waitline_loom)) { 1 } else { 1024 };
 
 struct Table {
     seed: AtomicU64,
+    forks: AtomicU32,
     buckets: [Bucket; BUCKETS],
 }
 
@@ -76,14 +78,16 @@ unsafe impl Sync for Bucket {}
 
 #[cfg(not(all(test, waitline_loom)))]
 fn table() -> &'static Table {
-    static TABLE: Table = Table { seed: AtomicU64::new(0), buckets: [const { Bucket::new() }; BUCKETS] };
+    static TABLE: Table =
+        Table { seed: AtomicU64::new(0), forks: AtomicU32::new(0), buckets: [const { Bucket::new() }; BUCKETS] };
     &TABLE
 }
 
 #[cfg(all(test, waitline_loom))]
 fn table() -> &'static Table {
     crate::atomic::model::lazy_static! {
-        static ref TABLE: Table = Table { seed: AtomicU64::new(0), buckets: [Bucket::new()] };
+        static ref TABLE: Table =
+            Table { seed: AtomicU64::new(0), forks: AtomicU32::new(0), buckets: [Bucket::new()] };
     }
     &TABLE
 }
@@ -119,9 +123,16 @@ fn index(address: usize, seed: u64) -> usize {
     (((mixed >> 32) * BUCKETS as u64) >> 32) as usize
 }
 
-/// In the child of a fork there is only the thread that forked, which was not waiting, and nobody else holds a lock.
+/// In the child of a fork there is only the thread that forked, and nobody holds a lock. That thread was not waiting, unless it
+/// forked in a signal handler: then its node, like all others, is from before the fork and not linked any more.
 extern "C" fn forget_everybody() {
-    for bucket in &table().buckets {
+    let table = table();
+    table.forks.fetch_add(1, Relaxed);
+    for bucket in &table.buckets {
+        // Those that nobody uses are not written, and stay shared with the parent.
+        if bucket.lock.is_free() && bucket.waiters.load(Relaxed) == 0 {
+            continue;
+        }
         bucket.lock.reset();
         bucket.waiters.store(0, Relaxed);
         // SAFETY: there is no other thread.
@@ -170,12 +181,14 @@ impl Locked<'_> {
 pub(super) struct Node {
     address: usize,
     state: AtomicU32,
+    /// What the table's count of forks was when the node was linked.
+    forks: AtomicU32,
     links: UnsafeCell<Links>,
 }
 
 impl Node {
     pub(super) fn new(address: usize) -> Node {
-        Node { address, state: AtomicU32::new(WAITING), links: UnsafeCell::new(Links::NONE) }
+        Node { address, state: AtomicU32::new(WAITING), forks: AtomicU32::new(0), links: UnsafeCell::new(Links::NONE) }
     }
 
     pub(super) fn address(&self) -> usize {
@@ -191,9 +204,9 @@ impl Node {
         (Word::Whole(&self.state), WAITING)
     }
 
-    /// Whether a notifier has unlinked the node.
-    pub(super) fn is_notified(&self) -> bool {
-        self.state.load(Acquire /* E1 */) == NOTIFIED
+    /// Whether a node that was linked is not any more: by a notifier, or because this is the child of a fork.
+    pub(super) fn was_unlinked(&self) -> bool {
+        self.state.load(Acquire /* E1 */) == NOTIFIED || self.forks.load(Relaxed) != table().forks.load(Relaxed)
     }
 
     /// Links the node, unless `look` finds what the thread waits for: then returns that.
@@ -212,13 +225,14 @@ impl Node {
             bucket.waiters.fetch_sub(1, Relaxed);
         } else {
             self.state.store(WAITING, Relaxed);
+            self.forks.store(table.forks.load(Relaxed), Relaxed);
             // SAFETY: this thread has the lock, and the node lives long enough by the caller's promise.
             locked.queues(|queues| unsafe { queues.push(self) });
         }
         found
     }
 
-    /// Unlinks the node, unless a notifier has: then returns `false`.
+    /// Unlinks the node, unless that has been done: then returns `false`.
     ///
     /// # Safety
     ///
@@ -227,7 +241,7 @@ impl Node {
         let table = table();
         let bucket = table.bucket(self.address, table.seed());
         let mut locked = bucket.lock();
-        let is_linked = !self.is_notified(); // I3
+        let is_linked = !self.was_unlinked(); // I3
         if is_linked {
             // SAFETY: this thread has the lock, and the node is linked.
             locked.queues(|queues| unsafe { queues.remove(self) });
