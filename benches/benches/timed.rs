@@ -2,6 +2,7 @@
 
 mod common;
 
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
 use std::time::{Duration, Instant, SystemTime};
 
 use criterion::Criterion;
@@ -28,6 +29,8 @@ macro_rules! add_groups {
             Awaited<Ours>, Settled, Shared, Awaited<OneshotCrate>, Awaited<Mpsc>, #[cfg(libstdcxx)] Awaited<Promise>);
         add_group!($criterion, "barrier", $name, $floor, |$this, $times| $scenario; Barrier, Arrived);
         add_group!($criterion, "latch", $name, $floor, |$this, $times| $scenario; Latch);
+        add_group!($criterion, "atomic", $name, $floor, |$this, $times| $scenario;
+            AtomicU8, AtomicU16, AtomicU32, AtomicU64);
     };
 }
 

@@ -5,7 +5,8 @@
 use core::hint::spin_loop;
 use core::sync::atomic::{
     AtomicU32, AtomicU64,
-    Ordering::{Acquire, Relaxed, Release},
+    Ordering::{Acquire, Relaxed, Release, SeqCst},
+    fence,
 };
 use std::time::{Duration, Instant};
 
@@ -30,6 +31,17 @@ pub fn fetch_add_and_compare_exchange(times: u64) -> Sample {
 pub fn load(times: u64) -> Sample {
     let word = AtomicU64::new(0);
     one_short_thread(times, || {
+        if opaque(&word).load(Relaxed) != 0 {
+            unexpected();
+        }
+    })
+}
+
+/// What nobody who notifies can do without: stores made before come before a look whether somebody waits.
+pub fn fence_and_load(times: u64) -> Sample {
+    let word = AtomicU64::new(0);
+    one_short_thread(times, || {
+        fence(SeqCst);
         if opaque(&word).load(Relaxed) != 0 {
             unexpected();
         }

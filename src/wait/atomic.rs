@@ -269,12 +269,12 @@ macro_rules! implement {
 
             #[inline]
             fn wait(&self, old: $value, order: Ordering) -> $value {
-                ChangedFrom { old, look: || self.load(order), address: address_of(self) }.wait()
+                ChangedFrom { old, look: move || self.load(order), address: address_of(self) }.wait()
             }
 
             #[inline]
             fn wait_for(&self, old: $value, order: Ordering, timeout: Duration) -> Result<$value, TimedOut> {
-                ChangedFrom { old, look: || self.load(order), address: address_of(self) }.wait_for(timeout)
+                ChangedFrom { old, look: move || self.load(order), address: address_of(self) }.wait_for(timeout)
             }
 
             #[inline]
@@ -284,7 +284,7 @@ macro_rules! implement {
                 order: Ordering,
                 deadline: impl Into<Deadline>,
             ) -> Result<$value, TimedOut> {
-                ChangedFrom { old, look: || self.load(order), address: address_of(self) }.wait_until(deadline.into())
+                ChangedFrom { old, look: move || self.load(order), address: address_of(self) }.wait_until(deadline.into())
             }
 
             #[inline]
@@ -342,25 +342,32 @@ impl<T: Copy + PartialEq, L: Fn() -> T> ChangedFrom<T, L> {
         Some((self.look)()).filter(|now| *now != self.old)
     }
 
+    // By value as far as they wait: what has changed already is found without a word in memory.
+
     #[inline]
     fn wait(self) -> T {
-        self.look().unwrap_or_else(|| self.wait_slow())
+        match self.look() {
+            Some(value) => value,
+            None => self.wait_slow(),
+        }
     }
 
     #[inline]
     fn wait_for(self, timeout: Duration) -> Result<T, TimedOut> {
-        wait::within(timeout, || self.look(), |deadline| self.wait_slow_until(deadline)).ok_or(TimedOut)
+        let look = || self.look();
+        wait::within(timeout, look, |deadline| self.wait_slow_until(deadline)).ok_or(TimedOut)
     }
 
     #[inline]
     fn wait_until(self, deadline: Deadline) -> Result<T, TimedOut> {
-        wait::until(deadline, || self.look(), |deadline| self.wait_slow_until(deadline)).ok_or(TimedOut)
+        let look = || self.look();
+        wait::until(deadline, look, |deadline| self.wait_slow_until(deadline)).ok_or(TimedOut)
     }
 
     /// After a first look that failed.
     #[cold]
-    fn wait_slow(&self) -> T {
-        wait::block_on_forever(InTable::new(self, &Node::new(self.address)))
+    fn wait_slow(self) -> T {
+        wait::block_on_forever(InTable::new(&self, &Node::new(self.address)))
     }
 
     /// After a first look that failed, and a look at the deadline.

@@ -2,6 +2,7 @@
 //!
 //! Whatever can wait for a limited time implements [`TimedFor`] and [`TimedUntil`] as well, of whichever kind it is.
 
+pub mod atomic;
 pub mod barrier;
 pub mod latch;
 pub mod oneshot;

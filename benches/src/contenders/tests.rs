@@ -1,10 +1,13 @@
 //! Whether contenders do what they are measured for.
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed,
+};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+use super::atomic::{AnyAtomic, AtomicWaitCrate, Ours};
 use super::barrier::{self, AnyBarrier};
 use super::latch::{self, AnyLatch};
 use super::oneshot::{self, AnyOneshot, Awaited};
@@ -50,6 +53,40 @@ fn semaphores_give_as_many_permits_as_they_got() {
     test_each!(test:
         semaphore::Semaphore, semaphore::Many, semaphore::BinarySemaphore, semaphore::StdCondvar,
         semaphore::ParkingLotCondvar, semaphore::Tokio, semaphore::Glibc, #[cfg(libstdcxx)] semaphore::Libstdcxx);
+}
+
+#[test]
+fn atomics_let_nobody_go_before_they_change() {
+    const TIMES: u64 = 200;
+    fn test<A: AnyAtomic>() {
+        let (atomic, changes) = (A::new(), AtomicUsize::new(0));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                atomic.wait(false);
+                assert_eq!(changes.fetch_add(1, Relaxed), 1);
+                atomic.store(false);
+                atomic.notify_all();
+            });
+            changes.store(1, Relaxed);
+            atomic.store(true);
+            atomic.notify_one();
+            atomic.wait(true);
+            assert_eq!(changes.load(Relaxed), 2);
+            scope.spawn(|| atomic.reply_times(TIMES));
+            atomic.serve_times(TIMES);
+        });
+        atomic.wait_times(true, TIMES);
+        atomic.notify_one_times(TIMES);
+        atomic.notify_all_times(TIMES);
+    }
+    fn test_both<A: Ours>() {
+        test::<A>();
+        #[cfg(libstdcxx)]
+        test::<A::Libstdcxx>();
+    }
+    test_each!(test: AtomicWaitCrate);
+    test_each!(test_both:
+        AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, AtomicPtr<()>);
 }
 
 #[test]
@@ -133,5 +170,6 @@ fn timed_calls_wait_as_long_as_told() {
         semaphore::Semaphore, semaphore::Many, semaphore::BinarySemaphore, semaphore::StdCondvar,
         semaphore::ParkingLotCondvar, semaphore::Glibc, #[cfg(libstdcxx)] semaphore::Libstdcxx,
         barrier::Barrier, barrier::Arrived, latch::Latch, Awaited<oneshot::Ours>, oneshot::Settled, oneshot::Shared,
-        Awaited<oneshot::OneshotCrate>, Awaited<oneshot::Mpsc>, #[cfg(libstdcxx)] Awaited<oneshot::Libstdcxx>);
+        Awaited<oneshot::OneshotCrate>, Awaited<oneshot::Mpsc>, #[cfg(libstdcxx)] Awaited<oneshot::Libstdcxx>,
+        AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, AtomicPtr<()>);
 }

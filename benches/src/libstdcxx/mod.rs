@@ -4,12 +4,16 @@
 
 #![allow(unsafe_code, reason = "another language's functions")]
 
+mod atomic;
+
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char};
 use core::fmt;
 use core::ops::Deref;
 use core::ptr::NonNull;
 use std::time::Duration;
+
+pub use self::atomic::AtomicRef;
 
 /// A class of C++.
 pub trait Class {

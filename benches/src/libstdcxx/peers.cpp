@@ -3,10 +3,12 @@
 // An object lives on the heap, at an address of its own, and is alone on its cache lines. What is so short that a call from
 // another language would count is done here as a whole, on the stack, as it is by users of C++.
 
+#include <atomic>
 #include <barrier>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <future>
 #include <latch>
 #include <semaphore>
@@ -38,6 +40,28 @@ using nanoseconds = std::chrono::nanoseconds;
 // Takes the value for one that anybody may have looked at and changed.
 template <typename Value> inline void make_opaque(Value &value) {
     asm volatile("" : : "r"(&value) : "memory");
+}
+
+// The same pointer, of unknown origin.
+template <typename Value> inline Value *opaque(Value *pointer) {
+    asm volatile("" : "+r"(pointer) : : "memory");
+    return pointer;
+}
+
+// Calls `call` with the bytes of an atomic of another language, as the integer of that width.
+template <typename Call> void with_bytes(void *atomic, std::size_t width, Call call) {
+    switch (width) {
+    case 1:
+        return call(static_cast<std::uint8_t *>(atomic));
+    case 2:
+        return call(static_cast<std::uint16_t *>(atomic));
+    case 4:
+        return call(static_cast<std::uint32_t *>(atomic));
+    case 8:
+        return call(static_cast<std::uint64_t *>(atomic));
+    default:
+        std::abort();
+    }
 }
 
 template <typename Clock> typename Clock::time_point moment(std::int64_t since_epoch) {
@@ -172,6 +196,60 @@ void libstdcxx_promise_and_future_unused() noexcept {
     promise sender;
     receiver = sender.get_future();
     make_opaque(receiver);
+}
+
+void libstdcxx_atomic_store(void *it, std::size_t width, bool value) noexcept {
+    with_bytes(it, width, [=](auto *bytes) { std::atomic_ref(*bytes).store(value); });
+}
+
+void libstdcxx_atomic_wait(void *it, std::size_t width, bool old) noexcept {
+    with_bytes(it, width, [=](auto *bytes) { std::atomic_ref(*bytes).wait(old); });
+}
+
+void libstdcxx_atomic_wait_times(void *it, std::size_t width, bool old, std::uint64_t times) noexcept {
+    with_bytes(it, width, [=](auto *bytes) {
+        for (auto left = times; left != 0; --left) {
+            std::atomic_ref(*opaque(bytes)).wait(old);
+        }
+    });
+}
+
+void libstdcxx_atomic_notify_one_times(void *it, std::size_t width, std::uint64_t times) noexcept {
+    with_bytes(it, width, [=](auto *bytes) {
+        for (auto left = times; left != 0; --left) {
+            std::atomic_ref(*opaque(bytes)).notify_one();
+        }
+    });
+}
+
+void libstdcxx_atomic_notify_all_times(void *it, std::size_t width, std::uint64_t times) noexcept {
+    with_bytes(it, width, [=](auto *bytes) {
+        for (auto left = times; left != 0; --left) {
+            std::atomic_ref(*opaque(bytes)).notify_all();
+        }
+    });
+}
+
+void libstdcxx_atomic_serve(void *it, std::size_t width, std::uint64_t times) noexcept {
+    with_bytes(it, width, [=](auto *bytes) {
+        std::atomic_ref atomic(*bytes);
+        for (auto left = times; left != 0; --left) {
+            atomic.store(true);
+            atomic.notify_one();
+            atomic.wait(true);
+        }
+    });
+}
+
+void libstdcxx_atomic_reply(void *it, std::size_t width, std::uint64_t times) noexcept {
+    with_bytes(it, width, [=](auto *bytes) {
+        std::atomic_ref atomic(*bytes);
+        for (auto left = times; left != 0; --left) {
+            atomic.wait(false);
+            atomic.store(false);
+            atomic.notify_one();
+        }
+    });
 }
 
 } // extern "C"

@@ -1,5 +1,6 @@
 //! Nobody comes in time.
 
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::{Row, runners};
@@ -23,7 +24,13 @@ pub(super) fn rows() -> Vec<Row> {
         rows.extend(each_of_ours!(|This, call, kind| expired::<Instant, This>(call, kind, when)));
         rows.extend(each_of_ours!(|This, call, kind| expired::<SystemTime, This>(call, kind, when)));
     }
-    rows.extend([one_nanosecond::<Semaphore>(), one_nanosecond::<Many>(), one_nanosecond::<BinarySemaphore>()]);
+    rows.extend(each_of_ours!(|This, call, kind| one_nanosecond::<This>(call, kind);
+        Semaphore, "Semaphore: try_acquire", Kind::Semaphore;
+        Many, "Semaphore, many: try_acquire", Kind::Semaphore;
+        BinarySemaphore, "BinarySemaphore: try_acquire", Kind::Semaphore;
+        AtomicU8, "AtomicU8: wait", Kind::Atomic;
+        AtomicU64, "AtomicU64: wait", Kind::Atomic;
+    ));
     rows.push(lateness());
     rows
 }
@@ -35,6 +42,8 @@ enum Kind {
     Oneshot,
     /// No other barrier or latch can be waited for with a time limit.
     BarrierOrLatch,
+    /// Nor an atomic. What comes next to it in C++ is a semaphore.
+    Atomic,
 }
 
 /// A row for each timed call of ours.
@@ -50,6 +59,10 @@ macro_rules! each_of_ours {
             Barrier, "Barrier: wait", Kind::BarrierOrLatch;
             Arrived, "Arrival: wait", Kind::BarrierOrLatch;
             Latch, "Latch: wait", Kind::BarrierOrLatch;
+            AtomicU8, "AtomicU8: wait", Kind::Atomic;
+            AtomicU16, "AtomicU16: wait", Kind::Atomic;
+            AtomicU32, "AtomicU32: wait", Kind::Atomic;
+            AtomicU64, "AtomicU64: wait", Kind::Atomic;
         )
     };
     (|$this:ident, $call:ident, $kind:ident| $row:expr; $($ours:ty, $name:literal, $of:expr;)*) => {
@@ -74,6 +87,13 @@ macro_rules! peers {
                 Awaited<OneshotCrate>, Awaited<Mpsc>, #[cfg(libstdcxx)] Awaited<Promise>
             ],
             Kind::BarrierOrLatch => Vec::new(),
+            Kind::Atomic => Vec::from([
+                #[cfg(libstdcxx)]
+                {
+                    type $this = Libstdcxx;
+                    Runner::new("libstdc++ semaphore", move |$times| $batch)
+                },
+            ]),
         }
     };
 }
@@ -127,12 +147,12 @@ fn expired<C: Clock, T: TimedUntil<C>>(call: &str, kind: Kind, passed: Passed) -
     }
 }
 
-fn one_nanosecond<S: TimedFor>() -> Row {
-    let ours = Runner::new(S::name(), scenarios::one_nanosecond::<S>);
+fn one_nanosecond<T: TimedFor>(call: &str, kind: Kind) -> Row {
+    let ours = Runner::new(T::name(), scenarios::one_nanosecond::<T>);
     Row {
         floors: vec![Runner::new("Instant::now()", floor::instant_now)],
-        peers: peers!(Kind::Semaphore, |Peer, times| scenarios::one_nanosecond::<Peer>(times)),
-        ..Row::new(format!("{}: try_acquire_for(1 ns) on empty", S::name()), 2.5, ours)
+        peers: peers!(kind, |Peer, times| scenarios::one_nanosecond::<Peer>(times)),
+        ..Row::new(format!("{call}_for(1 ns)"), 2.5, ours)
     }
 }
 

@@ -1,7 +1,10 @@
 //! The figures to reach: rows of a floor, ours and the peers, with a target for the ratio of ours to the floor.
 
+mod atomics;
 mod barriers;
 mod deadlines;
+#[cfg(libstdcxx)]
+mod libstdcxx;
 mod oneshots;
 mod threads;
 mod uncontended;
@@ -89,12 +92,20 @@ impl Figure {
     }
 }
 
-/// Every row, in the order of the table.
+/// Every row, in the order in which they are taken.
 pub fn all() -> Vec<Row> {
-    [uncontended::rows(), oneshots::rows(), deadlines::rows(), threads::rows(), barriers::rows()]
-        .into_iter()
-        .flatten()
-        .collect()
+    let rows = [
+        atomics::rows_of_the_untouched(),
+        uncontended::rows(),
+        oneshots::rows(),
+        deadlines::rows(),
+        threads::rows(),
+        barriers::rows(),
+        atomics::rows(),
+        #[cfg(libstdcxx)]
+        libstdcxx::rows(),
+    ];
+    rows.into_iter().flatten().collect()
 }
 
 /// A runner for each contender of a list.

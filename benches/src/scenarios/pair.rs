@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use crossbeam_utils::CachePadded;
 
+use crate::contenders::atomic::AnyAtomic;
 use crate::contenders::latch::AnyLatch;
 use crate::contenders::oneshot::AnyOneshot;
 use crate::contenders::semaphore::AnySemaphore;
@@ -31,6 +32,19 @@ pub fn ping_pong<S: AnySemaphore>(placement: Placement, times: u64) -> Sample {
             pong.release();
         },
     )
+}
+
+/// Two threads set and clear one atomic in turn. One time is both.
+pub fn turns_on_one_atomic<A: AnyAtomic>(placement: Placement, times: u64) -> Sample {
+    let atomic = CachePadded::new(A::new());
+    two_threads_in_loops(placement, times, |times| atomic.serve_times(times), |times| atomic.reply_times(times))
+}
+
+/// Two threads notify those who wait on an atomic of theirs, and nobody waits.
+pub fn notify_one_side_by_side<A: AnyAtomic>(times: u64) -> Sample {
+    let [mine, theirs] = [(); 2].map(|()| CachePadded::new(A::new()));
+    let notify = |atomic: &A, times| atomic.notify_one_times(times);
+    two_threads_in_loops(Placement::Pinned, times, |times| notify(&mine, times), |times| notify(&theirs, times))
 }
 
 /// A value goes there through one channel, and back through another: two for each time, all made before.
@@ -99,6 +113,27 @@ pub fn two_threads(
     mut serve: impl FnMut() + Send,
     mut reply: impl FnMut() + Send,
 ) -> Sample {
+    let serve = |times| {
+        for _ in 0..times {
+            serve();
+        }
+    };
+    let reply = |times| {
+        for _ in 0..times {
+            reply();
+        }
+    };
+    two_threads_in_loops(placement, times, serve, reply)
+}
+
+/// As [`two_threads`], for loops that contenders make themselves.
+#[inline(always)]
+pub(super) fn two_threads_in_loops(
+    placement: Placement,
+    times: u64,
+    mut serve: impl FnMut(u64) + Send,
+    mut reply: impl FnMut(u64) + Send,
+) -> Sample {
     let before = turns_before(times);
     let running = AtomicU32::new(0);
     let wait_until_both_run = || {
@@ -110,27 +145,19 @@ pub fn two_threads(
     thread::scope(|scope| {
         let replier = scope.spawn(move || {
             placement.apply(1);
-            for _ in 0..before {
-                reply();
-            }
+            reply(before);
             let disturbance = Disturbance::watch();
             wait_until_both_run();
-            for _ in 0..times {
-                reply();
-            }
+            reply(times);
             disturbance.happened()
         });
         let server = scope.spawn(move || {
             placement.apply(0);
-            for _ in 0..before {
-                serve();
-            }
+            serve(before);
             let disturbance = Disturbance::watch();
             wait_until_both_run();
             let start = Instant::now();
-            for _ in 0..times {
-                serve();
-            }
+            serve(times);
             (start.elapsed(), disturbance.happened())
         });
         let (elapsed, server_disturbed) = server.join().expect("the server does not panic");

@@ -5,6 +5,7 @@
 use core::arch::asm;
 use std::time::Instant;
 
+use crate::contenders::atomic::AnyAtomic;
 use crate::contenders::latch::AnyLatch;
 use crate::contenders::oneshot::AnyOneshot;
 use crate::contenders::semaphore::AnySemaphore;
@@ -31,24 +32,32 @@ pub fn one_thread(times: u64, mut operation: impl FnMut()) -> Sample {
 /// that compilers align loops to.
 #[inline(always)]
 pub fn one_short_thread(times: u64, mut operation: impl FnMut()) -> Sample {
+    one_short_loop(times, |times| {
+        for _ in 0..times {
+            operation();
+        }
+    })
+}
+
+/// As [`one_short_thread`], for a loop that contenders make themselves.
+#[inline(always)]
+pub(super) fn one_short_loop(times: u64, mut operations: impl FnMut(u64)) -> Sample {
     let part = times.div_ceil(4);
     let mut sample = Sample::default();
-    sample += one_thread_at::<0>(part, &mut operation);
-    sample += one_thread_at::<16>(part, &mut operation);
-    sample += one_thread_at::<32>(part, &mut operation);
-    sample += one_thread_at::<48>(part, &mut operation);
+    sample += one_thread_at::<0>(part, &mut operations);
+    sample += one_thread_at::<16>(part, &mut operations);
+    sample += one_thread_at::<32>(part, &mut operations);
+    sample += one_thread_at::<48>(part, &mut operations);
     sample
 }
 
 #[inline(never)]
-fn one_thread_at<const PLACE: usize>(times: u64, operation: &mut impl FnMut()) -> Sample {
+fn one_thread_at<const PLACE: usize>(times: u64, operations: &mut impl FnMut(u64)) -> Sample {
     let disturbance = Disturbance::watch();
     let start = Instant::now();
     // SAFETY: nothing but empty instructions, once before the loop.
     unsafe { asm!(".p2align 6", ".rept {place}", "nop", ".endr", place = const PLACE, options(nomem, nostack)) };
-    for _ in 0..times {
-        operation();
-    }
+    operations(times);
     let elapsed = start.elapsed();
     Sample::timed(elapsed, times, disturbance.happened())
 }
@@ -91,4 +100,22 @@ pub fn oneshot_life<O: AnyOneshot>(times: u64) -> Sample {
 /// A channel is made, and nothing goes through it.
 pub fn oneshot_unused<O: AnyOneshot>(times: u64) -> Sample {
     one_thread(times, O::drop_both)
+}
+
+/// One who waits is notified, and nobody waits.
+pub fn notify_one<A: AnyAtomic>(times: u64) -> Sample {
+    let atomic = A::new();
+    one_short_loop(times, |times| atomic.notify_one_times(times))
+}
+
+/// All who wait are notified, and nobody waits.
+pub fn notify_all<A: AnyAtomic>(times: u64) -> Sample {
+    let atomic = A::new();
+    one_short_loop(times, |times| atomic.notify_all_times(times))
+}
+
+/// Another value is there already.
+pub fn changed_value<A: AnyAtomic>(times: u64) -> Sample {
+    let atomic = A::new();
+    one_short_loop(times, |times| atomic.wait_times(true, times))
 }
