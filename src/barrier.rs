@@ -19,8 +19,8 @@
 //! * I3. While it trips, anybody may sleep. Otherwise only threads sleep whose arrival in this phase stands.
 //! * I4. An arrival is taken back only in its own phase and only while others are missing, so a phase ends with all of its
 //!   arrivals or not at all. Who takes the last one back clears the waiters bit, since nobody can be asleep (I3).
-//! * I5. The write that ends a phase, or poisons it, clears the waiters bit, and wakes everybody if that was set. Nobody sets
-//!   it in a poisoned phase.
+//! * I5. The write that ends a phase, or poisons the barrier, moves on to the next phase without the waiters bit, and wakes everybody
+//!   if that was set. Nobody sets it in a poisoned barrier, whose phase is one past that in which the function has panicked.
 //! * I6. Every change is a read-modify-write.
 //!
 //! No wake-up is lost: the ending write comes before or after that which sets the waiters bit. Before: the latter finds

@@ -124,25 +124,14 @@ impl PhaseEnd<'_> {
     /// Whether the phase has ended, or will never end because it has been poisoned.
     #[inline]
     pub(super) fn look(&self) -> Option<Result<(), Refusal>> {
-        self.ended(state::load(self.state, Acquire /* E2 */))
-    }
-
-    #[inline]
-    fn ended(&self, now: State) -> Option<Result<(), Refusal>> {
-        if now.phase() != self.phase {
-            Some(Ok(()))
-        } else if now.is_poisoned() {
-            Some(Err(Refusal::Poisoned))
-        } else {
-            None
-        }
+        state::load(self.state, Acquire /* E2 */).end_of(self.phase)
     }
 
     /// Takes the arrival back and returns `None`, unless all have arrived: then returns when the phase has ended, which is as
     /// soon as the completion function has returned.
     pub(super) fn withdraw(&self) -> Option<Result<(), Refusal>> {
         let withdrawn = state::transition(self.state, |now| {
-            (self.ended(now).is_none() && !now.has_all()).then(|| (now.withdraw(), Relaxed)) // I4
+            (now.end_of(self.phase).is_none() && !now.has_all()).then(|| (now.withdraw(), Relaxed)) // I4
         });
         match withdrawn {
             Ok(_) => None,
@@ -167,10 +156,10 @@ impl<'a> Waiter<'a> for PhaseEnd<'a> {
 
     fn attempt_or_announce(&mut self) -> Step<'a, Self::Output> {
         let announced = state::transition(self.state, |now| {
-            (self.ended(now).is_none() && !now.has_waiters()).then(|| (now.add_waiters(), Relaxed))
+            (now.end_of(self.phase).is_none() && !now.has_waiters()).then(|| (now.add_waiters(), Relaxed))
         });
         let (Ok(now) | Err(now)) = announced;
-        match self.ended(now) {
+        match now.end_of(self.phase) {
             // What has ended stays so, but that look was Relaxed.
             Some(_) => Step::Done(self.look().expect("the phase has ended")),
             None => Step::Sleep(Word::LowHalf(self.state), now.add_waiters().waiting_half()), // I2

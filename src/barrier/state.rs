@@ -121,9 +121,19 @@ impl State {
         State::new(self.phase().wrapping_add(1), self.expected())
     }
 
-    /// For good. The waiters bit is cleared, so that the half that waiters compare is never again what they slept on.
+    /// For good, in a phase of its own, so that who waits for the one before need look at nothing else until then.
     pub(super) fn poison(self) -> State {
-        State(State::new(self.phase(), 0).0 | (POISONED as u64) << EXPECTED_SHIFT)
+        State(State::new(self.phase().wrapping_add(1), 0).0 | (POISONED as u64) << EXPECTED_SHIFT)
+    }
+
+    /// What has become of a phase that was once this one.
+    #[inline]
+    pub(super) fn end_of(self, phase: u32) -> Option<Result<(), Refusal>> {
+        if self.phase() == phase {
+            return None;
+        }
+        let was_poisoned = self.is_poisoned() && self.phase() == (phase + 1) & LAST_PHASE;
+        Some(if was_poisoned { Err(Refusal::Poisoned) } else { Ok(()) })
     }
 }
 
@@ -199,5 +209,8 @@ mod tests {
             assert_eq!(state.arrive(Afterwards::Leaves), None);
         }
         assert!(poisoned.is_poisoned() && !poisoned.has_waiters());
+        assert_eq!(poisoned.end_of(0), Some(Err(Refusal::Poisoned)));
+        assert_eq!(poisoned.end_of(LAST_PHASE), Some(Ok(())));
+        assert_eq!(State::new(LAST_PHASE, 1).poison().end_of(LAST_PHASE), Some(Err(Refusal::Poisoned)));
     }
 }
