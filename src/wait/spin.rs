@@ -47,8 +47,9 @@ const YIELDS: u32 = 8;
 const TOO_NEAR_TO_SPIN: Duration = Duration::from_micros(20);
 /// For a deadline nearer than this it does not yield: others may keep the processor for several time slices.
 const TOO_NEAR_TO_YIELD: Duration = Duration::from_millis(100);
-/// A yield that takes longer has met somebody who wants the processor.
-const LONG_YIELD: Duration = Duration::from_micros(100);
+/// A yield that takes longer has met somebody who wants the processor for a time slice. Among themselves, parties that meet come
+/// back much sooner.
+const LONG_YIELD: Duration = Duration::from_millis(1);
 /// After one, so many calls do not yield. The one that then tries it again pays for all of them.
 const WARY_CALLS: u32 = 64;
 
