@@ -129,11 +129,14 @@ impl State {
     /// What has become of a phase that was once this one.
     #[inline]
     pub(super) fn end_of(self, phase: u32) -> Option<Result<(), Refusal>> {
-        if self.phase() == phase {
-            return None;
-        }
+        if self.phase() == phase { None } else { Some(self.how_it_ended(phase)) }
+    }
+
+    /// Apart, so that a look in vain stays one comparison.
+    #[inline(never)]
+    fn how_it_ended(self, phase: u32) -> Result<(), Refusal> {
         let was_poisoned = self.is_poisoned() && self.phase() == (phase + 1) & LAST_PHASE;
-        Some(if was_poisoned { Err(Refusal::Poisoned) } else { Ok(()) })
+        if was_poisoned { Err(Refusal::Poisoned) } else { Ok(()) }
     }
 }
 
