@@ -106,7 +106,7 @@ step_models() {
     cargo loom
 }
 
-step mutants "each kept mutant still finds what it replaces (.ci/mutants runs them all, in five minutes)"
+step mutants "each kept mutant still finds what it replaces (.ci/mutants runs them all, in ten minutes or so)"
 step_mutants() {
     .ci/mutants --check
 }
