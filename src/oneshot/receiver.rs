@@ -11,9 +11,9 @@ use core::task::{Context, Poll};
 use core::time::Duration;
 
 use super::channel::Channel;
-use super::settling::{Settling, settled};
+use super::settling::Settling;
 use super::{RecvError, RecvFuture, RecvTimeoutError, SharedReceiver, TryRecvError};
-use crate::{Deadline, TimedOut, wait};
+use crate::{Deadline, TimedOut};
 
 /// The end of a one-shot [`channel`](super::channel()) that receives the value.
 ///
@@ -71,7 +71,7 @@ impl<T> Receiver<T> {
     #[must_use]
     #[inline]
     pub fn is_ready(&self) -> bool {
-        self.look().is_some()
+        self.settling().now().is_some()
     }
 
     /// Takes the value if it is there. Never waits, never spins, makes no system call.
@@ -93,7 +93,7 @@ impl<T> Receiver<T> {
     /// ```
     #[inline]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
-        match self.look() {
+        match self.settling().now() {
             Some(settled) => self.take(settled).ok_or(TryRecvError::Disconnected),
             None => Err(TryRecvError::Empty),
         }
@@ -118,8 +118,7 @@ impl<T> Receiver<T> {
     #[doc(alias = "get")]
     #[inline]
     pub fn recv(&self) -> Result<T, RecvError> {
-        let settled = self.look().unwrap_or_else(|| self.wait_slow());
-        self.take(settled).ok_or(RecvError)
+        self.take(self.settling().for_ever()).ok_or(RecvError)
     }
 
     /// Takes the value, waiting for it no longer than `timeout` on the monotonic clock.
@@ -147,7 +146,7 @@ impl<T> Receiver<T> {
     #[doc(alias = "recv_timeout")]
     #[inline]
     pub fn recv_for(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        self.take_in_time(self.settled_within(timeout))
+        self.take_in_time(self.settling().within(timeout))
     }
 
     /// Takes the value, waiting for it no longer than until `deadline`, on the deadline's clock.
@@ -168,7 +167,7 @@ impl<T> Receiver<T> {
     #[doc(alias = "recv_deadline")]
     #[inline]
     pub fn recv_until(&self, deadline: impl Into<Deadline>) -> Result<T, RecvTimeoutError> {
-        self.take_in_time(self.settled_until(deadline.into()))
+        self.take_in_time(self.settling().until(deadline.into()))
     }
 
     /// Waits until the channel is settled, as long as it takes, and leaves the value where it is.
@@ -185,9 +184,7 @@ impl<T> Receiver<T> {
     /// ```
     #[inline]
     pub fn wait(&self) {
-        if !self.is_ready() {
-            self.wait_slow();
-        }
+        self.settling().for_ever();
     }
 
     /// Waits until the channel is settled, no longer than `timeout` on the monotonic clock, and leaves the value where it is.
@@ -214,7 +211,7 @@ impl<T> Receiver<T> {
     #[must_use = "whether the channel is settled"]
     #[inline]
     pub fn wait_for(&self, timeout: Duration) -> Result<(), TimedOut> {
-        self.settled_within(timeout).map(drop).ok_or(TimedOut)
+        self.settling().within(timeout).map(drop).ok_or(TimedOut)
     }
 
     /// Waits until the channel is settled, no longer than until `deadline`, on the deadline's clock, and leaves the value where it
@@ -241,7 +238,7 @@ impl<T> Receiver<T> {
     #[must_use = "whether the channel is settled"]
     #[inline]
     pub fn wait_until(&self, deadline: impl Into<Deadline>) -> Result<(), TimedOut> {
-        self.settled_until(deadline.into()).map(drop).ok_or(TimedOut)
+        self.settling().until(deadline.into()).map(drop).ok_or(TimedOut)
     }
 
     /// Makes it a receiver for many threads, which lends the value instead of giving it away.
@@ -277,32 +274,6 @@ impl<T> Receiver<T> {
     }
 
     #[inline]
-    fn look(&self) -> Option<u32> {
-        settled(&self.channel().state)
-    }
-
-    #[inline]
-    fn settled_within(&self, timeout: Duration) -> Option<u32> {
-        wait::within(timeout, || self.look(), |deadline| self.wait_slow_until(deadline))
-    }
-
-    #[inline]
-    fn settled_until(&self, deadline: Deadline) -> Option<u32> {
-        wait::until(deadline, || self.look(), |deadline| self.wait_slow_until(deadline))
-    }
-
-    /// After a first look that failed.
-    #[cold]
-    fn wait_slow(&self) -> u32 {
-        wait::block_on_forever(self.settling())
-    }
-
-    /// After a first look that failed, and a look at the deadline.
-    #[cold]
-    fn wait_slow_until(&self, deadline: Deadline) -> Option<u32> {
-        wait::block_on(self.settling(), deadline).ok()
-    }
-
     fn settling(&self) -> Settling<'_> {
         Settling { state: &self.channel().state, is_shared: false }
     }

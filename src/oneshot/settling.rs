@@ -1,13 +1,16 @@
 //! Waiting until the channel is settled. The invariants and edges are those of `channel.rs`.
 
+use core::time::Duration;
+
 use super::channel::{CLOSED, PARKED};
+use crate::Deadline;
 use crate::atomic::{
     AtomicU32,
     Ordering::{Acquire, Relaxed},
     Transition,
 };
 use crate::sys::Word;
-use crate::wait::{Awake, Step, Waiter};
+use crate::wait::{self, Awake, Step, Waiter};
 
 /// The word, if the channel is settled. It then says whether there is a value.
 #[inline]
@@ -21,10 +24,46 @@ fn if_settled(now: u32) -> Option<u32> {
 }
 
 /// A call that waits until the channel is settled.
+#[derive(Clone, Copy)]
 pub(super) struct Settling<'a> {
     pub(super) state: &'a AtomicU32,
     /// Other threads may wait for the same channel.
     pub(super) is_shared: bool,
+}
+
+/// The word, when the channel is settled.
+impl Settling<'_> {
+    #[inline]
+    pub(super) fn now(self) -> Option<u32> {
+        settled(self.state)
+    }
+
+    #[inline]
+    pub(super) fn for_ever(self) -> u32 {
+        self.now().unwrap_or_else(|| self.sleep())
+    }
+
+    #[inline]
+    pub(super) fn within(self, timeout: Duration) -> Option<u32> {
+        wait::within(timeout, || self.now(), |deadline| self.sleep_until(deadline))
+    }
+
+    #[inline]
+    pub(super) fn until(self, deadline: Deadline) -> Option<u32> {
+        wait::until(deadline, || self.now(), |deadline| self.sleep_until(deadline))
+    }
+
+    /// After a first look that failed.
+    #[cold]
+    fn sleep(self) -> u32 {
+        wait::block_on_forever(self)
+    }
+
+    /// After a first look that failed, and a look at the deadline.
+    #[cold]
+    fn sleep_until(self, deadline: Deadline) -> Option<u32> {
+        wait::block_on(self, deadline).ok()
+    }
 }
 
 impl<'a> Waiter<'a> for Settling<'a> {

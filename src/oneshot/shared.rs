@@ -8,13 +8,13 @@ use core::ptr::NonNull;
 use core::time::Duration;
 
 use super::channel::Channel;
-use super::settling::{Settling, settled};
+use super::settling::Settling;
 use super::{RecvError, RecvTimeoutError, TryRecvError};
+use crate::Deadline;
 use crate::atomic::{
     Ordering::{Acquire, Relaxed, Release},
     Transition,
 };
-use crate::{Deadline, wait};
 
 /// A receiving end of a one-shot [`channel`](super::channel()) that many threads share: it lends the value.
 ///
@@ -78,7 +78,7 @@ impl<T> SharedReceiver<T> {
     #[doc(alias = "try_recv")]
     #[inline]
     pub fn get(&self) -> Result<&T, TryRecvError> {
-        match self.look() {
+        match self.settling().now() {
             Some(settled) => self.lend(settled).ok_or(TryRecvError::Disconnected),
             None => Err(TryRecvError::Empty),
         }
@@ -104,8 +104,7 @@ impl<T> SharedReceiver<T> {
     #[doc(alias = "recv")]
     #[inline]
     pub fn wait(&self) -> Result<&T, RecvError> {
-        let settled = self.look().unwrap_or_else(|| self.wait_slow());
-        self.lend(settled).ok_or(RecvError)
+        self.lend(self.settling().for_ever()).ok_or(RecvError)
     }
 
     /// The value, waiting for it no longer than `timeout` on the monotonic clock.
@@ -134,7 +133,7 @@ impl<T> SharedReceiver<T> {
     #[doc(alias("wait_timeout", "recv_timeout"))]
     #[inline]
     pub fn wait_for(&self, timeout: Duration) -> Result<&T, RecvTimeoutError> {
-        self.lend_in_time(wait::within(timeout, || self.look(), |deadline| self.wait_slow_until(deadline)))
+        self.lend_in_time(self.settling().within(timeout))
     }
 
     /// The value, waiting for it no longer than until `deadline`, on the deadline's clock.
@@ -155,7 +154,7 @@ impl<T> SharedReceiver<T> {
     #[doc(alias = "recv_deadline")]
     #[inline]
     pub fn wait_until(&self, deadline: impl Into<Deadline>) -> Result<&T, RecvTimeoutError> {
-        self.lend_in_time(wait::until(deadline.into(), || self.look(), |deadline| self.wait_slow_until(deadline)))
+        self.lend_in_time(self.settling().until(deadline.into()))
     }
 
     #[inline]
@@ -165,22 +164,6 @@ impl<T> SharedReceiver<T> {
     }
 
     #[inline]
-    fn look(&self) -> Option<u32> {
-        settled(&self.channel().state)
-    }
-
-    /// After a first look that failed.
-    #[cold]
-    fn wait_slow(&self) -> u32 {
-        wait::block_on_forever(self.settling())
-    }
-
-    /// After a first look that failed, and a look at the deadline.
-    #[cold]
-    fn wait_slow_until(&self, deadline: Deadline) -> Option<u32> {
-        wait::block_on(self.settling(), deadline).ok()
-    }
-
     fn settling(&self) -> Settling<'_> {
         Settling { state: &self.channel().state, is_shared: true }
     }
@@ -224,6 +207,6 @@ impl<T> Drop for SharedReceiver<T> {
 
 impl<T> fmt::Debug for SharedReceiver<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SharedReceiver").field("is_ready", &self.look().is_some()).finish_non_exhaustive()
+        f.debug_struct("SharedReceiver").field("is_ready", &self.settling().now().is_some()).finish_non_exhaustive()
     }
 }
