@@ -18,18 +18,17 @@
 
 #![allow(unsafe_code, reason = "system calls")]
 
-mod clock;
-
 use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::time::Duration;
 
 use libc::{c_int, c_long, c_uint};
 
-use self::clock::{Clock, KernelTime};
 use super::Word;
+use super::clock::{Clock, KernelTime, KernelTimespec};
 use crate::{Deadline, TimedOut};
 
-pub(crate) use self::clock::{monotonic_surely_past, wall_surely_past};
+pub(crate) use super::clock::{monotonic_surely_past, wall_surely_past};
+pub(crate) use super::fork::in_forked_child;
 
 pub(crate) fn wait(word: Word<'_>, expected: u32, deadline: Deadline) -> Result<(), TimedOut> {
     wait_from(best_rung(), word, expected, deadline)
@@ -73,12 +72,6 @@ pub(crate) fn random() -> u64 {
     // SAFETY: the buffer is `number`, of the size given.
     unsafe { libc::syscall(libc::SYS_getrandom, &raw mut number, size_of_val(&number), libc::GRND_NONBLOCK) };
     number
-}
-
-pub(crate) fn in_forked_child(reset: extern "C" fn()) {
-    let reset: unsafe extern "C" fn() = reset;
-    // SAFETY: `reset` is there as long as this code is. It fails when there is no memory: forks are rarer than that.
-    unsafe { libc::pthread_atfork(None, None, Some(reset)) };
 }
 
 /// Where the thread may run; 0 is this one. `None` on machines with more processors than the set holds.
@@ -266,14 +259,6 @@ const WAIT: c_int = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
 /// The futex call whose timespec has 64 bits. libc knows it for one 32-bit target only.
 const SYS_FUTEX_TIME64: c_long =
     if cfg!(any(target_pointer_width = "64", target_arch = "x86_64")) { libc::SYS_futex } else { 422 };
-
-/// `struct __kernel_timespec`: 64 bits everywhere, whatever libc's `timespec` is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-struct KernelTimespec {
-    seconds: i64,
-    nanoseconds: i64,
-}
 
 /// The timespec that SYS_futex takes, which on old 32-bit tables has 32 bits a field.
 #[repr(C)]

@@ -33,24 +33,59 @@ use std::time::{Instant, SystemTime};
 use crate::atomic::{AtomicU32, AtomicU64, Ordering};
 use crate::{Deadline, TimedOut};
 
+// The back-ends. The portable one is also compiled for its tests, where the platform has something better.
+
+#[cfg(all(target_os = "freebsd", not(all(test, waitline_loom))))]
+#[cfg_attr(waitline_force_parking, allow(dead_code, reason = "the portable back-end is forced"))]
+mod freebsd;
 #[cfg(all(any(target_os = "linux", target_os = "android"), not(all(test, waitline_loom))))]
-#[cfg_attr(waitline_force_parking, allow(dead_code, unused_imports, reason = "the other back-end is forced"))]
+#[cfg_attr(waitline_force_parking, allow(dead_code, unused_imports, reason = "the portable back-end is forced"))]
 mod linux;
 #[cfg(all(test, waitline_loom))]
 pub(crate) mod model;
 #[cfg(all(
+    any(
+        test,
+        waitline_force_parking,
+        not(any(
+            target_os = "linux",
+            target_os = "android",
+            target_os = "freebsd",
+            windows,
+            all(target_family = "wasm", not(target_feature = "atomics"))
+        ))
+    ),
+    not(all(test, waitline_loom))
+))]
+#[cfg_attr(not(waitline_force_parking), allow(dead_code, unused_imports, reason = "compiled for its tests only"))]
+mod parking;
+#[cfg(all(target_family = "wasm", not(target_feature = "atomics")))]
+#[cfg_attr(waitline_force_parking, allow(dead_code, reason = "the portable back-end is forced"))]
+mod threadless;
+#[cfg(all(windows, not(all(test, waitline_loom))))]
+#[cfg_attr(waitline_force_parking, allow(dead_code, reason = "the portable back-end is forced"))]
+mod windows;
+
+// What several of them share.
+
+#[cfg(all(any(target_os = "linux", target_os = "android", target_os = "freebsd"), not(all(test, waitline_loom))))]
+#[cfg_attr(waitline_force_parking, allow(dead_code, reason = "the portable back-end is forced"))]
+mod clock;
+#[cfg(all(any(target_os = "linux", target_os = "android", target_os = "freebsd"), not(all(test, waitline_loom))))]
+#[cfg_attr(waitline_force_parking, allow(dead_code, reason = "the portable back-end is forced"))]
+mod fork;
+#[cfg(all(
     any(test, waitline_force_parking, not(any(target_os = "linux", target_os = "android"))),
     not(all(test, waitline_loom))
 ))]
-#[cfg_attr(
-    not(waitline_force_parking),
-    allow(dead_code, reason = "compiled for its tests where the platform has something better")
-)]
-mod parking;
+#[cfg_attr(not(waitline_force_parking), allow(dead_code, reason = "each back-end uses a part"))]
+mod portable;
 
 #[cfg(all(test, not(waitline_loom)))]
 mod conformance;
 
+#[cfg(all(target_os = "freebsd", not(any(waitline_force_parking, all(test, waitline_loom)))))]
+use freebsd as native;
 #[cfg(all(
     any(target_os = "linux", target_os = "android"),
     not(any(waitline_force_parking, all(test, waitline_loom)))
@@ -59,14 +94,30 @@ use linux as native;
 #[cfg(all(test, waitline_loom))]
 use model as native;
 #[cfg(all(
-    any(waitline_force_parking, not(any(target_os = "linux", target_os = "android"))),
+    any(
+        waitline_force_parking,
+        not(any(
+            target_os = "linux",
+            target_os = "android",
+            target_os = "freebsd",
+            windows,
+            all(target_family = "wasm", not(target_feature = "atomics"))
+        ))
+    ),
     not(all(test, waitline_loom))
 ))]
 use parking as native;
+#[cfg(all(target_family = "wasm", not(any(target_feature = "atomics", waitline_force_parking))))]
+use threadless as native;
+#[cfg(all(windows, not(any(waitline_force_parking, all(test, waitline_loom)))))]
+use windows as native;
 
 pub(crate) use native::{
     in_forked_child, monotonic_surely_past, only_one_processor, random, wait, wake, wall_surely_past,
 };
+
+/// Whether there can be a thread to wake another one.
+pub(crate) const HAS_THREADS: bool = cfg!(not(all(target_family = "wasm", not(target_feature = "atomics"))));
 
 const _: () = {
     let _: for<'a> fn(Word<'a>, u32, Deadline) -> Result<(), TimedOut> = wait;
@@ -104,6 +155,10 @@ impl Word<'_> {
     }
 
     /// The 32 bits, for back-ends that compare in user space. Relaxed: C4.
+    #[cfg_attr(
+        not(any(target_os = "linux", target_os = "android")),
+        allow(dead_code, reason = "others may have no use for it")
+    )]
     pub(crate) fn load(self) -> u32 {
         match self {
             Word::Whole(word) => word.load(Ordering::Relaxed),

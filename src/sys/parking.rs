@@ -7,19 +7,17 @@
 
 #![allow(unsafe_code, reason = "parking_lot_core's calls")]
 
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hasher};
-use std::sync::OnceLock;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::Instant;
 
 use parking_lot_core::{DEFAULT_PARK_TOKEN, DEFAULT_UNPARK_TOKEN, FilterOp};
 
-use super::Word;
+use super::{Word, portable};
 use crate::deadline::Moment;
 use crate::{Deadline, TimedOut};
 
-/// How long a wall-clock wait sleeps before it looks at that clock again.
-const SLICE: Duration = Duration::from_secs(1);
+pub(crate) use super::portable::{
+    in_forked_child, monotonic_surely_past, only_one_processor, random, wall_surely_past,
+};
 
 pub(crate) fn wait(word: Word<'_>, expected: u32, deadline: Deadline) -> Result<(), TimedOut> {
     // C2, C6: asked of the clock, by a thread that has not slept in this call.
@@ -29,10 +27,7 @@ pub(crate) fn wait(word: Word<'_>, expected: u32, deadline: Deadline) -> Result<
     let timeout = match deadline.moment() {
         Moment::Never | Moment::Passed => None,
         Moment::Monotonic(instant) => Some(instant),
-        Moment::Wall(_) => {
-            let slice = deadline.remaining().map_or(SLICE, |left| left.min(SLICE));
-            Instant::now().checked_add(slice)
-        }
+        Moment::Wall(_) => Instant::now().checked_add(portable::slice_until(deadline)),
     };
     // C3: the comparison happens under the queue's lock, which every wake takes.
     // SAFETY: the callbacks neither panic nor call back into parking_lot_core, and all parking on this key is done
@@ -62,29 +57,6 @@ pub(crate) fn wake(address: *const u32, n: u32) {
     // SAFETY: as in `wait`.
     unsafe { parking_lot_core::unpark_filter(key(address), next, |_| DEFAULT_UNPARK_TOKEN) };
 }
-
-/// The precise clocks are the cheapest that std has.
-pub(crate) fn monotonic_surely_past(instant: Instant) -> bool {
-    Instant::now() >= instant
-}
-
-/// As [`monotonic_surely_past`].
-pub(crate) fn wall_surely_past(time: SystemTime) -> bool {
-    SystemTime::now() >= time
-}
-
-/// Asked of std once, which may read files and allocate.
-pub(crate) fn only_one_processor() -> bool {
-    static ONE: OnceLock<bool> = OnceLock::new();
-    *ONE.get_or_init(|| std::thread::available_parallelism().is_ok_and(|n| n.get() == 1))
-}
-
-pub(crate) fn random() -> u64 {
-    RandomState::new().build_hasher().finish()
-}
-
-/// parking_lot_core keeps its own queues over a fork, so nothing here would help a child.
-pub(crate) fn in_forked_child(_: extern "C" fn()) {}
 
 pub(super) fn key(address: *const u32) -> usize {
     const TOP_BIT: usize = if usize::BITS == 64 { 1 << (usize::BITS - 1) } else { 0 };

@@ -91,6 +91,10 @@ pub(crate) fn until<T>(
 
 /// Waits until `waiter` has what it waits for, or until the deadline, which has been looked at before.
 pub(crate) fn block_on<'a, W: Waiter<'a>>(mut waiter: W, deadline: Deadline) -> Result<W::Output, TimedOut> {
+    if !sys::HAS_THREADS && deadline == Deadline::NEVER {
+        // Told before anything is announced, so that the object stays as it was.
+        return Ok(waiter.attempt().expect("nobody can end this wait, because the target has no threads"));
+    }
     if let Some(output) = spin::spin(&mut waiter, deadline) {
         return Ok(output);
     }

@@ -65,6 +65,39 @@ pub(super) fn parking() -> Backend {
     }
 }
 
+/// The back-end of this build, where the system does not tell who sleeps. Whoever is in the call counts as asleep, and is
+/// given a while to be so, or to be gone. A busy machine can make a round of it that says nothing ([`Patience`]).
+#[cfg(any(target_os = "freebsd", windows))]
+pub(super) fn unobserved() -> Backend {
+    use std::collections::BTreeMap;
+    use std::sync::Mutex;
+
+    use crate::sys;
+
+    const A_WHILE: Duration = Duration::from_millis(50);
+    static IN_CALL: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+
+    fn wait(word: Word<'_>, expected: u32, deadline: Deadline) -> Result<(), TimedOut> {
+        *IN_CALL.lock().unwrap().entry(word.address() as usize).or_default() += 1;
+        let result = sys::wait(word, expected, deadline);
+        *IN_CALL.lock().unwrap().entry(word.address() as usize).or_default() -= 1;
+        result
+    }
+
+    fn asleep(address: *const u32) -> usize {
+        thread::sleep(A_WHILE);
+        IN_CALL.lock().unwrap().get(&(address as usize)).copied().unwrap_or(0)
+    }
+
+    Backend {
+        wait,
+        wake: sys::wake,
+        monotonic_surely_past: sys::monotonic_surely_past,
+        wall_surely_past: sys::wall_surely_past,
+        asleep,
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Whole,

@@ -1,7 +1,7 @@
 //! The contract of `sys` as one suite, over every back-end that runs here.
 //!
-//! Whether a thread sleeps is read off the back-end's own queue, so nothing is ordered by sleeping. Nothing is
-//! bounded from above either: what does not come at all is told by a watchdog. C4 promises nothing and so has no
+//! Whether a thread sleeps is read off the back-end's own queue where there is a way to, so nothing is ordered by sleeping.
+//! Nothing is bounded from above either: what does not come at all is told by a watchdog. C4 promises nothing and so has no
 //! test; every access to a word here is Relaxed.
 
 #![allow(unsafe_code, reason = "looks into queues, memory that is gone, signals")]
@@ -50,6 +50,8 @@ macro_rules! suite {
 }
 
 suite!(parking, fixture::parking());
+#[cfg(any(target_os = "freebsd", windows))]
+suite!(native, fixture::unobserved());
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod linux {
     use super::*;

@@ -1,14 +1,15 @@
-//! Deadlines as the kernel's clocks count them, and the coarse clocks.
+//! Deadlines as the clocks of Linux and FreeBSD count them, and their coarse clocks.
 //!
-//! std keeps what an `Instant` holds to itself, but on Linux it is a reading of CLOCK_MONOTONIC. So there is one
+//! std keeps what an `Instant` holds to itself, but on these systems it is a reading of CLOCK_MONOTONIC. So there is one
 //! `Instant` at which that clock reads zero, and the time since it *is* the kernel's absolute time: no second
 //! clock read, and no anchor to add. `monotonic_zero` finds it once, from outside, and checks it.
+
+#![allow(unsafe_code, reason = "system calls")]
 
 use core::time::Duration;
 use std::sync::OnceLock;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use super::KernelTimespec;
 use crate::Deadline;
 use crate::deadline::Moment;
 
@@ -27,7 +28,15 @@ impl Clock {
     }
 }
 
-/// A deadline in the kernel's terms. Negative seconds can't be said.
+/// A reading of one of them. Of this layout is Linux's `struct __kernel_timespec`, whatever libc's `timespec` is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub(super) struct KernelTimespec {
+    pub(super) seconds: i64,
+    pub(super) nanoseconds: i64,
+}
+
+/// A deadline in the kernel's terms. Negative seconds can't be said, nor zero, which some kernels take for no timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KernelTime {
     Never,
@@ -46,8 +55,8 @@ impl KernelTime {
                 None => (Clock::Monotonic, by_reading_both_clocks(instant)),
             },
         };
-        // Before the clock's zero is in the past.
-        let Some(time) = time else { return KernelTime::Passed };
+        // The clock's zero is in the past, and so is all before.
+        let Some(time) = time.filter(|time| !time.is_zero()) else { return KernelTime::Passed };
         // More than a century from now, on either clock. In some time namespaces Linux overflows with times so far.
         match u32::try_from(time.as_secs()) {
             Ok(seconds) => {
@@ -163,9 +172,12 @@ mod tests {
         let second = Duration::from_secs(1);
         assert_eq!(KernelTime::of(Deadline::NEVER), KernelTime::Never);
         assert_eq!(KernelTime::of(Deadline::PASSED), KernelTime::Passed);
-        assert_eq!(KernelTime::of(zero.checked_sub(second).unwrap().into()), KernelTime::Passed);
+        for passed in [Deadline::from(zero), UNIX_EPOCH.into(), zero.checked_sub(second).unwrap().into()] {
+            assert_eq!(KernelTime::of(passed), KernelTime::Passed);
+        }
         assert_eq!(KernelTime::of(UNIX_EPOCH.checked_sub(second).unwrap().into()), KernelTime::Passed);
-        for deadline in [Deadline::from(zero), UNIX_EPOCH.into(), (now + second).into()] {
+        let least = Duration::from_nanos(1);
+        for deadline in [Deadline::from(zero + least), (UNIX_EPOCH + least).into(), (now + second).into()] {
             let KernelTime::At(_, time) = KernelTime::of(deadline) else { panic!("{deadline:?}") };
             assert!(time.seconds >= 0 && (0..1_000_000_000).contains(&time.nanoseconds));
         }

@@ -1,0 +1,40 @@
+//! What std can tell, for back-ends whose platform tells nothing better.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant, SystemTime};
+
+use super::HAS_THREADS;
+use crate::Deadline;
+
+/// How long a wait sleeps before it looks at the wall clock again, which may have been set.
+const SLICE: Duration = Duration::from_secs(1);
+
+/// The time until a deadline on the wall clock, as far as a thread may sleep that can't be told of changes to that clock.
+pub(super) fn slice_until(deadline: Deadline) -> Duration {
+    deadline.remaining().map_or(SLICE, |left| left.min(SLICE))
+}
+
+/// The precise clocks are the cheapest that std has.
+pub(crate) fn monotonic_surely_past(instant: Instant) -> bool {
+    Instant::now() >= instant
+}
+
+/// As [`monotonic_surely_past`].
+pub(crate) fn wall_surely_past(time: SystemTime) -> bool {
+    SystemTime::now() >= time
+}
+
+/// Asked of std once, which may read files and allocate.
+pub(crate) fn only_one_processor() -> bool {
+    static ONE: OnceLock<bool> = OnceLock::new();
+    *ONE.get_or_init(|| !HAS_THREADS || std::thread::available_parallelism().is_ok_and(|n| n.get() == 1))
+}
+
+pub(crate) fn random() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+/// For platforms that do not fork, or whose sleepers are known to somebody who does not forget them over a fork.
+pub(crate) fn in_forked_child(_: extern "C" fn()) {}
