@@ -109,7 +109,9 @@ fn the_maximum_is_within_reach_and_no_more() {
         }
         assert!(nobody_has_arrived(&barrier, parties));
     }
-    for too_many in [MAX + 1, u16::MAX as usize + 1, u16::MAX as usize + 2, u32::MAX as usize + 2, usize::MAX] {
+    for too_many in
+        [MAX + 1, u16::MAX as usize + 1, u16::MAX as usize + 2, (u32::MAX as usize).saturating_add(2), usize::MAX]
+    {
         assert_refused!(Barrier::new(too_many), "barrier", "2^16 - 2");
         assert_refused!(Barrier::with_completion(too_many, || ()), "barrier", "2^16 - 2");
     }

@@ -96,7 +96,8 @@ fn the_maximum_is_within_reach() {
 /// Whatever is refused is refused before it changes anything, and says at which line.
 #[test]
 fn counts_beyond_the_limits_panic_and_change_nothing() {
-    for too_many in [MAX + 1, u32::MAX as usize, u32::MAX as usize + 2, usize::MAX / 2 + 2, usize::MAX] {
+    for too_many in [MAX + 1, u32::MAX as usize, (u32::MAX as usize).saturating_add(2), usize::MAX / 2 + 2, usize::MAX]
+    {
         assert_refused!(Latch::new(too_many), "latch", "2^31 - 1");
         for count in [1, 7, MAX] {
             let latch = Latch::new(count);

@@ -87,7 +87,8 @@ fn a_release_beyond_the_maximum_panics_and_changes_nothing() {
     for (available, released) in [(MAX, 1), (MAX, 64), (MAX - 5, 6), (MAX - 64, 65), (1, MAX), (MAX, MAX)] {
         check(available, released);
     }
-    for released in [MAX + 1, u32::MAX as usize, u32::MAX as usize + 2, usize::MAX / 2, usize::MAX] {
+    for released in [MAX + 1, u32::MAX as usize, (u32::MAX as usize).saturating_add(2), usize::MAX / 2 + 1, usize::MAX]
+    {
         check(0, released);
         check(3, released);
     }
@@ -118,7 +119,7 @@ fn the_maximum_is_within_reach() {
 #[test]
 fn more_than_the_maximum_is_refused_by_every_form() {
     watchdog("more than the maximum", || {
-        for too_many in [MAX + 1, u32::MAX as usize + 2, usize::MAX] {
+        for too_many in [MAX + 1, (u32::MAX as usize).saturating_add(2), usize::MAX] {
             let semaphore = Arc::new(Semaphore::new(2));
             thread::scope(|scope| {
                 let waiter = spawn(scope, "acquire_many(3), beside refused calls", || semaphore.acquire_many(3));

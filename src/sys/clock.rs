@@ -52,7 +52,7 @@ impl KernelTime {
             Moment::Wall(time) => (Clock::Realtime, time.duration_since(UNIX_EPOCH).ok()),
             Moment::Monotonic(instant) => match monotonic_zero() {
                 Some(zero) => (Clock::Monotonic, instant.checked_duration_since(zero)),
-                None => (Clock::Monotonic, by_reading_both_clocks(instant)),
+                None => (Clock::Monotonic, Some(by_reading_both_clocks(instant))),
             },
         };
         // The clock's zero is in the past, and so is all before.
@@ -129,11 +129,11 @@ fn greatest(limit: u64, holds: impl Fn(u64) -> bool) -> u64 {
     holding
 }
 
-/// In this order the result can be late by what passes between the two reads, and never early.
-fn by_reading_both_clocks(instant: Instant) -> Option<Duration> {
+/// In this order the result can be late by what passes between the two reads, and never early. If the clock can't be read, it
+/// has passed as far as the kernel goes: the caller keeps looking.
+fn by_reading_both_clocks(instant: Instant) -> Duration {
     let left = instant.saturating_duration_since(Instant::now());
-    let now = read(libc::CLOCK_MONOTONIC)?;
-    Some(now.saturating_add(left))
+    read(libc::CLOCK_MONOTONIC).unwrap_or_default().saturating_add(left)
 }
 
 #[inline]
@@ -142,9 +142,29 @@ fn read(clock: libc::clockid_t) -> Option<Duration> {
     // SAFETY: the call writes one timespec, to memory that is ours.
     let status = unsafe { libc::clock_gettime(clock, &mut time) };
     if status != 0 {
-        return None;
+        return read_beyond_31_bits(clock);
     }
     Some(Duration::new(time.tv_sec.try_into().ok()?, time.tv_nsec as u32))
+}
+
+/// What a C library with 32-bit times can't say: a wall clock after 2038, a monotonic one that began before it should have, in a
+/// time namespace.
+#[cold]
+fn read_beyond_31_bits(clock: libc::clockid_t) -> Option<Duration> {
+    #[cfg(all(target_os = "linux", target_pointer_width = "32", not(target_arch = "x86_64")))]
+    {
+        /// Of the same number wherever there are 32-bit times.
+        const SYS_CLOCK_GETTIME64: libc::c_long = 403;
+
+        let mut time = KernelTimespec { seconds: 0, nanoseconds: 0 };
+        // SAFETY: the call writes one timespec of the kernel's, to memory that is ours.
+        let status = unsafe { libc::syscall(SYS_CLOCK_GETTIME64, clock, &raw mut time) };
+        if status == 0 {
+            return Some(Duration::new(time.seconds.try_into().ok()?, time.nanoseconds as u32));
+        }
+    }
+    let _ = clock;
+    None
 }
 
 #[cfg(test)]
@@ -160,7 +180,7 @@ mod tests {
             let zero = monotonic_zero().expect("std's Instant is CLOCK_MONOTONIC here");
             let held = instant.duration_since(zero);
             assert!((before..=after).contains(&held), "{before:?} <= {held:?} <= {after:?}");
-            let paired = by_reading_both_clocks(instant).unwrap();
+            let paired = by_reading_both_clocks(instant);
             assert!(paired >= held, "the way out may be late, never early");
         }
     }

@@ -342,7 +342,7 @@ mod tests {
         let distances = [1, 2, 4, 8, 16, 24, 64, 72, 128, 4096, 4096 + 64, 1 << 16, 1 << 21, (1 << 21) + 64];
         for (round, distance) in (0..20).flat_map(|round| distances.map(|distance| (round, distance))) {
             let random = RandomState::new();
-            let (seed, base) = (random.hash_one(round) | 1, random.hash_one(distance) as usize & 0x7FFF_FFFF_F000);
+            let (seed, base) = (random.hash_one(round) | 1, (random.hash_one(distance) & 0x7FFF_FFFF_F000) as usize);
             let mut loads = vec![0; BUCKETS];
             for nth in 0..BUCKETS {
                 loads[index(base.wrapping_add(nth * distance), seed)] += 1;

@@ -222,14 +222,14 @@ impl Form {
     }
 }
 
-/// The last value that a clock's type can hold in one direction.
-fn extreme<T: Copy>(start: T, step: fn(&T, Duration) -> Option<T>) -> T {
+/// The last value that a clock's type can hold in one direction. Steps finer than its resolution lead nowhere.
+fn extreme<T: Copy + PartialEq>(start: T, step: fn(&T, Duration) -> Option<T>) -> T {
     let mut last = start;
     let mut stride = Duration::from_secs(1 << 63);
     while !stride.is_zero() {
         match step(&last, stride) {
-            Some(further) => last = further,
-            None => stride /= 2,
+            Some(further) if further != last => last = further,
+            _ => stride /= 2,
         }
     }
     last

@@ -6,6 +6,8 @@
 pub(crate) mod atomic_wait;
 pub(crate) mod barrier;
 pub(crate) mod calls;
+#[cfg(target_os = "linux")]
+pub(crate) mod child;
 pub(crate) mod latch;
 #[cfg(target_os = "linux")]
 pub(crate) mod linux;
@@ -36,6 +38,16 @@ pub(crate) fn from_environment<T: std::str::FromStr>(name: &str, default: T) -> 
         Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")),
         Err(_) => default,
     }
+}
+
+/// Whether the environment says that an emulator runs this program. It can neither start it again nor filter its system calls,
+/// and its threads sleep for reasons of its own. A test that this is too little for says so and ends.
+pub(crate) fn is_emulated() -> bool {
+    let emulated = from_environment("WAITLINE_EMULATED", 0) != 0;
+    if emulated {
+        println!("skipped: an emulator can't do it");
+    }
+    emulated
 }
 
 /// How often to do something: `n` times `WAITLINE_ROUNDS_FACTOR`, which is 1 unless set.

@@ -11,6 +11,7 @@ use std::sync::atomic::{
 };
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Scope, ScopedJoinHandle};
+use std::time::Duration;
 
 /// A thread at work.
 struct Task {
@@ -80,6 +81,9 @@ impl<T> Worker<'_, T> {
     }
 }
 
+/// In which a thread that is about to sleep does so, where the kernel does not tell.
+const A_WHILE: Duration = Duration::from_millis(10);
+
 /// Returns once all of them have been seen asleep twice without having run in between. They must be about to sleep,
 /// with nothing else on their way that may make them sleep.
 pub(crate) fn until_all_asleep<T>(workers: &[Worker<'_, T>]) {
@@ -93,7 +97,8 @@ pub(crate) fn until_all_asleep<T>(workers: &[Worker<'_, T>]) {
             .collect()
     };
     let Some(mut before) = look() else {
-        (0..1000).for_each(|_| thread::yield_now());
+        super::stay_awake_until(|| workers.iter().all(|worker| worker.task.id.load(Acquire) != 0)); // each has begun
+        thread::sleep(A_WHILE);
         return;
     };
     loop {
