@@ -74,6 +74,11 @@ step_parking() {
     parking cargo test --locked
 }
 
+step clock "waits while the wall clock is set forwards and backwards, in a virtual machine"
+step_clock() {
+    .ci/clock
+}
+
 step futex "the calls of older Linux: absolute waits without futex_waitv, and relative waits"
 step_futex() {
     local rung
@@ -81,6 +86,13 @@ step_futex() {
         with_own_flags "$rung" "--cfg 'waitline_futex=\"$rung\"'" \
             cargo test --locked --lib --test timeouts --test faults --test semaphore --test binary_semaphore
     done
+}
+
+step delays "the tests of what threads do to each other, with delays wherever one can come in between"
+step_delays() {
+    export WAITLINE_ROUNDS_FACTOR=0.3
+    with_own_flags delays '--cfg waitline_delays' cargo test --locked --test 'interleavings*' --test 'stress*' --test timeouts
+    parking with_own_flags delays '--cfg waitline_delays' cargo test --locked --test 'interleavings*'
 }
 
 step one-processor "the tests on a single processor, on either back-end"
@@ -156,6 +168,16 @@ step_package() {
     for file in Cargo.lock README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE src/lib.rs examples/wordcount.rs; do
         grep -qxF "$file" <<<"$files" || die "$file is not in the package"
     done
+}
+
+step codegen "the fast paths hold the instructions that they should, on four processors"
+step_codegen() {
+    .ci/codegen
+}
+
+step platforms "every other platform, run or compiled (.ci/platforms --list)"
+step_platforms() {
+    .ci/platforms
 }
 
 step sanitizer "the tests in which a primitive dies early, under AddressSanitizer"

@@ -68,6 +68,41 @@ macro_rules! const_fn {
 }
 pub(crate) use const_fn;
 
+/// A moment in which another thread's step makes a difference: between a look and the write that rests on it, an announcement
+/// and the sleep, a write and the wake that it calls for, the end of a sleep and the last look. Here threads dawdle, if the cfg
+/// `waitline_delays` says so, which is for tests: they then meet where they otherwise would in one run of a million.
+#[inline]
+pub(crate) fn race_window() {
+    #[cfg(waitline_delays)]
+    dawdle();
+}
+
+/// For no time at all, a moment, a while, or until others have run, at random.
+#[cfg(waitline_delays)]
+#[inline(never)]
+fn dawdle() {
+    thread_local! {
+        static RANDOM: core::cell::Cell<u32> = const { core::cell::Cell::new(0) };
+    }
+    RANDOM.with(|random| {
+        let before = match random.get() {
+            0 => core::ptr::from_ref(random) as usize as u32 | 1, // another one in each thread
+            before => before,
+        };
+        // Marsaglia's xorshift: <https://doi.org/10.18637/jss.v008.i14>
+        let mut next = before ^ before << 13;
+        next ^= next >> 17;
+        next ^= next << 5;
+        random.set(next);
+        match next >> 28 {
+            0..8 => {}
+            8..12 => (0..next >> 20 & 0xFF).for_each(|_| core::hint::spin_loop()),
+            12..15 => std::thread::yield_now(),
+            _ => std::thread::sleep(core::time::Duration::from_micros(u64::from(next & 0x7F))),
+        }
+    });
+}
+
 /// The one compare-exchange loop. Every change of a primitive's word is one read-modify-write.
 pub(crate) trait Transition {
     type Value;
@@ -98,6 +133,7 @@ macro_rules! implement_transition {
                 let mut now = self.fetch_or(0, Ordering::Relaxed);
                 loop {
                     let Some((new, order)) = next(now) else { return Err(now) };
+                    race_window();
                     match self.compare_exchange_weak(now, new, order, Ordering::Relaxed) {
                         Ok(_) => return Ok(now),
                         Err(changed) => now = changed,

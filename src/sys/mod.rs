@@ -30,7 +30,7 @@
 
 use std::time::{Instant, SystemTime};
 
-use crate::atomic::{AtomicU32, AtomicU64, Ordering};
+use crate::atomic::{AtomicU32, AtomicU64, Ordering, race_window};
 use crate::{Deadline, TimedOut};
 
 // The back-ends. The portable one is also compiled for its tests, where the platform has something better.
@@ -112,16 +112,30 @@ use threadless as native;
 #[cfg(all(windows, not(any(waitline_force_parking, all(test, waitline_loom)))))]
 use windows as native;
 
-pub(crate) use native::{
-    in_forked_child, monotonic_surely_past, only_one_processor, random, wait, wake, wall_surely_past,
-};
+pub(crate) use native::{in_forked_child, monotonic_surely_past, only_one_processor, random, wall_surely_past};
+
+/// Sleeps while the word holds `expected`: see the contract.
+#[inline]
+pub(crate) fn wait(word: Word<'_>, expected: u32, deadline: Deadline) -> Result<(), TimedOut> {
+    race_window();
+    let result = native::wait(word, expected, deadline);
+    race_window();
+    result
+}
+
+/// Wakes up to `n` threads that sleep on the word of that address: see the contract.
+#[inline]
+pub(crate) fn wake(address: *const u32, n: u32) {
+    race_window();
+    native::wake(address, n);
+}
 
 /// Whether there can be a thread to wake another one.
 pub(crate) const HAS_THREADS: bool = cfg!(not(all(target_family = "wasm", not(target_feature = "atomics"))));
 
 const _: () = {
-    let _: for<'a> fn(Word<'a>, u32, Deadline) -> Result<(), TimedOut> = wait;
-    let _: fn(*const u32, u32) = wake;
+    let _: for<'a> fn(Word<'a>, u32, Deadline) -> Result<(), TimedOut> = native::wait;
+    let _: fn(*const u32, u32) = native::wake;
     let _: fn(Instant) -> bool = monotonic_surely_past;
     let _: fn(SystemTime) -> bool = wall_surely_past;
     let _: fn() -> bool = only_one_processor;
