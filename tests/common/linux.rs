@@ -1,5 +1,6 @@
 //! What only Linux lets a test do to a thread: a storm of signals, a sandbox that refuses system calls, a page that
-//! nobody may touch any more, and a place in the scheduler's last row.
+//! nobody may touch any more, a place in the scheduler's last row, and a wall clock that is set. And what only Linux
+//! tells of it: the call that it sleeps in.
 
 #![allow(unsafe_code, reason = "system calls")]
 
@@ -10,7 +11,7 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::threads::current_id;
 
@@ -191,5 +192,50 @@ impl Flag {
 
     pub(crate) fn until_set(&self) {
         super::stay_awake_until(|| self.is_set());
+    }
+}
+
+// The wall clock.
+
+/// Sets the wall clock, for the whole machine. Needs the privilege to do so.
+pub(crate) fn set_wall_clock(time: SystemTime) -> io::Result<()> {
+    let time = time.duration_since(UNIX_EPOCH).expect("the kernel knows no time before that");
+    let time = libc::timespec { tv_sec: time.as_secs() as libc::time_t, tv_nsec: time.subsec_nanos() as libc::c_long };
+    // SAFETY: `time` outlives the call.
+    let status = unsafe { libc::clock_settime(libc::CLOCK_REALTIME, &raw const time) };
+    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+// Sleeps.
+
+/// The call in which a thread sleeps on a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FutexCall {
+    Waitv,
+    WaitBitset,
+    Wait,
+}
+
+impl FutexCall {
+    /// `None` if the thread is in none of them just now.
+    pub(crate) fn of(thread: i32) -> Option<FutexCall> {
+        /// futex(2) with 64-bit times, on 32-bit targets.
+        const SYS_FUTEX_TIME64: libc::c_long = 422;
+
+        let text = std::fs::read_to_string(format!("/proc/self/task/{thread}/syscall")).ok()?;
+        let mut fields = text.split_whitespace();
+        let number: libc::c_long = fields.next()?.parse().ok()?;
+        if number == libc::SYS_futex_waitv {
+            return Some(FutexCall::Waitv);
+        }
+        if ![libc::SYS_futex, SYS_FUTEX_TIME64].contains(&number) {
+            return None;
+        }
+        let operation = u32::from_str_radix(fields.nth(1)?.trim_start_matches("0x"), 16).ok()?;
+        match operation as i32 & !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME) {
+            libc::FUTEX_WAIT => Some(FutexCall::Wait),
+            libc::FUTEX_WAIT_BITSET => Some(FutexCall::WaitBitset),
+            _ => None,
+        }
     }
 }
