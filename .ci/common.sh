@@ -41,16 +41,101 @@ need_package() {
     local step=$1 command=$2
     shift 2
     command -v "$command" >/dev/null && return
-    [[ ${CI:-} == true && $(id -u) -eq 0 ]] || skip "$step: needs $command (Debian's packages: $*)"
+    install_packages "$step" "needs $command" "$@"
+}
+
+# install_packages STEP WHY PACKAGE...
+install_packages() {
+    local step=$1 why=$2
+    shift 2
+    [[ ${CI:-} == true && $(id -u) -eq 0 ]] || skip "$step: $why (Debian's packages: $*)"
     # A mirror of something else may be down; whether the packages can be had, the next command tells.
     apt-get update -qq || true
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null ||
-        skip "$step: needs $command, and Debian's packages can't be had: $*"
+        skip "$step: $why, and Debian's packages can't be had: $*"
 }
 
-# Waits until no other run changes the cache. The lock goes with the process.
+# Waits until no other run changes the cache. The lock goes with the process, or by unlock_cache.
 lock_cache() {
     mkdir -p "$cache"
     exec {cache_lock}>"$cache/lock"
     flock "$cache_lock"
+}
+
+unlock_cache() {
+    exec {cache_lock}>&-
+}
+
+# The Debian release whose newer packages are used where this machine's are too old. Its Rust is the oldest one promised.
+newer_debian=trixie
+
+# The mirror that this machine has its own Debian packages from.
+debian_mirror() {
+    local codename
+    codename=$(. /etc/os-release && printf '%s' "$VERSION_CODENAME")
+    # shellcheck disable=SC2016  # the dollar is for apt
+    apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' "Codename: $codename" | sed -n 1p
+}
+
+# unpack_debian STEP FOLDER OPTION...: unpacks packages of the newer Debian into the folder, without installing them, unless
+# it is there. The options are mmdebstrap's.
+unpack_debian() {
+    local step=$1 folder=$2 from
+    shift 2
+    lock_cache
+    if [[ -d $folder ]]; then
+        unlock_cache
+        return
+    fi
+    need_package "$step" mmdebstrap mmdebstrap
+    from=$(debian_mirror)
+    if [[ -z $from ]]; then
+        apt-get update -qq || true
+        from=$(debian_mirror)
+    fi
+    [[ -n $from ]] || skip "$step: apt names no Debian mirror"
+    rm -rf "$folder.partial"
+    mmdebstrap --quiet --variant=extract --aptopt='APT::Sandbox::User "root"' "$@" \
+        "$newer_debian" "$folder.partial" "$from" || skip "$step: packages of Debian $newer_debian can't be had"
+    mv "$folder.partial" "$folder"
+    unlock_cache
+}
+
+# wrap_program ROOT FILE NAME: a script of that name in $root/wrappers that runs the file with the loader and the libraries
+# that are unpacked beside it.
+wrap_program() {
+    local root=$1 file=$2 name=$3
+    mkdir -p "$root/wrappers"
+    cat >"$root/wrappers/$name" <<EOF
+#!/bin/sh
+exec "$root/usr/lib64/ld-linux-x86-64.so.2" --library-path "$root/usr/lib/x86_64-linux-gnu" "$root/$file" "\$@"
+EOF
+    chmod +x "$root/wrappers/$name"
+}
+
+# Processors that Debian has std built for, besides this one.
+foreign_architectures=(arm64 armel armhf i386 riscv64 s390x)
+
+# use_oldest_rust STEP: puts the oldest Rust promised first on PATH, as Debian ships it, with std for many targets and with
+# std's source for the others. It runs where it is unpacked, with its own loader and libraries; the linker is this machine's.
+use_oldest_rust() {
+    local step=$1 root=$cache/rust-$newer_debian promised
+    [[ $(uname -m) == x86_64 ]] || skip "$step: only x86-64 is provided for"
+    # Those of other processors are unpacked alone: what they depend on is for programs that run there.
+    # shellcheck disable=SC2016  # the dollars are for the hooks
+    unpack_debian "$step" "$root" \
+        --architectures="$(printf '%s,' amd64 "${foreign_architectures[@]}")" \
+        --include=rustc,cargo,rust-src,lld,libstd-rust-dev-wasm32 \
+        --extract-hook='cd "$1/tmp" && APT_CONFIG=$MMDEBSTRAP_APT_CONFIG apt-get download -qq '"${foreign_architectures[*]/#/libstd-rust-dev:}" \
+        --extract-hook='for package in "$1"/tmp/*.deb; do dpkg-deb -x "$package" "$1" && rm "$package" || exit; done'
+    wrap_program "$root" usr/bin/cargo cargo
+    wrap_program "$root" usr/bin/rustc rustc
+    wrap_program "$root" usr/bin/lld rust-lld
+    export PATH=$root/wrappers:$PATH RUSTC=$root/wrappers/rustc
+    promised=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml)
+    rustc --version
+    case $(rustc --version) in
+        "rustc $promised."*) ;;
+        *) die "Cargo.toml promises Rust ${promised:-?}, which is not what Debian $newer_debian has" ;;
+    esac
 }

@@ -1,0 +1,61 @@
+# Runs named steps one after the other and keeps count. For scripts that declare steps; common.sh comes first.
+# shellcheck shell=bash
+
+names=()
+declare -A purpose
+
+# step NAME PURPOSE: declares the step that the function step_NAME carries out.
+step() {
+    names+=("$1")
+    purpose[$1]=$2
+}
+
+passed=0 failed=0 skipped=0
+report=""
+
+# Runs one step in a shell of its own, whose exit status is kept, and adds a line to the report.
+run_step() {
+    local name=$1 start=$SECONDS status verdict
+    printf '\n==> %s: %s\n' "$name" "${purpose[$name]}"
+    # Not in a condition: there `set -e` would be without effect inside.
+    set +e
+    (
+        set -e
+        "step_$name"
+    )
+    status=$?
+    set -e
+    case $status in
+        0) verdict=passed passed=$((passed + 1)) ;;
+        "$SKIPPED") verdict=SKIPPED skipped=$((skipped + 1)) ;;
+        *) verdict=FAILED failed=$((failed + 1)) ;;
+    esac
+    printf -v report '%s%-16s %-8s %4d s\n' "$report" "$name" "$verdict" $((SECONDS - start))
+    printf '<== %s: %s after %d s\n' "$name" "$verdict" $((SECONDS - start))
+}
+
+summary() {
+    printf '\n%s%-16s %-8s %4d s\n' "$report" all "" "$SECONDS"
+    printf 'steps: %d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+}
+
+# run_steps [--list | NAME...]: the steps named, or all of them, until one fails.
+run_steps() {
+    local name
+    if [[ ${1:-} == --list ]]; then
+        for name in "${names[@]}"; do
+            printf '%-16s %s\n' "$name" "${purpose[$name]}"
+        done
+        return
+    fi
+    for name in "$@"; do
+        [[ -v purpose[$name] ]] || die "there is no step '$name'; $0 --list shows them"
+    done
+    [[ $# -gt 0 ]] || set -- "${names[@]}"
+    for name in "$@"; do
+        run_step "$name"
+        [[ $failed -eq 0 ]] || break
+    done
+    summary
+    [[ $failed -eq 0 ]] || die "$name failed; $0 $name repeats it alone"
+}
