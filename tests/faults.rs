@@ -94,7 +94,11 @@ fn what_comes_between_expiry_and_the_last_look_is_taken() {
     static IN_HANDLER: Flag = Flag::new();
     static RELEASED: Flag = Flag::new();
 
+    /// Only in the call: what the thread does before and after may have taken locks of the C library.
     extern "C" fn hold(_signal: i32) {
+        if !IN_CALL.is_set() {
+            return;
+        }
         IN_HANDLER.set(true);
         RELEASED.until_set();
     }

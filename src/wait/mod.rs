@@ -90,6 +90,9 @@ pub(crate) fn until<T>(
 }
 
 /// Waits until `waiter` has what it waits for, or until the deadline, which has been looked at before.
+///
+/// Cold, so that a call that ends at its first look does nothing for the sake of this one before.
+#[cold]
 pub(crate) fn block_on<'a, W: Waiter<'a>>(mut waiter: W, deadline: Deadline) -> Result<W::Output, TimedOut> {
     if !sys::HAS_THREADS && deadline == Deadline::NEVER {
         // Told before anything is announced, so that the object stays as it was.
@@ -110,6 +113,7 @@ pub(crate) fn block_on<'a, W: Waiter<'a>>(mut waiter: W, deadline: Deadline) -> 
 }
 
 /// Waits until `waiter` has what it waits for.
+#[cold]
 pub(crate) fn block_on_forever<'a, W: Waiter<'a>>(waiter: W) -> W::Output {
     match block_on(waiter, Deadline::NEVER) {
         Ok(output) => output,
