@@ -87,6 +87,7 @@ unpack_debian() {
         unlock_cache
         return
     fi
+    [[ $(id -u) -eq 0 ]] || skip "$step: packages of Debian $newer_debian are unpacked by root only"
     need_package "$step" mmdebstrap mmdebstrap
     from=$(debian_mirror)
     if [[ -z $from ]]; then
@@ -106,11 +107,13 @@ unpack_debian() {
 wrap_program() {
     local root=$1 file=$2 name=$3
     mkdir -p "$root/wrappers"
-    cat >"$root/wrappers/$name" <<EOF
+    # Written beside it first: another run may be using it.
+    cat >"$root/wrappers/$name.$$" <<EOF
 #!/bin/sh
 exec "$root/usr/lib64/ld-linux-x86-64.so.2" --library-path "$root/usr/lib/x86_64-linux-gnu" "$root/$file" "\$@"
 EOF
-    chmod +x "$root/wrappers/$name"
+    chmod +x "$root/wrappers/$name.$$"
+    mv "$root/wrappers/$name.$$" "$root/wrappers/$name"
 }
 
 # Processors that Debian has std built for, besides this one.
@@ -119,15 +122,19 @@ foreign_architectures=(arm64 armel armhf i386 riscv64 s390x)
 # use_oldest_rust STEP: puts the oldest Rust promised first on PATH, as Debian ships it, with std for many targets and with
 # std's source for the others. It runs where it is unpacked, with its own loader and libraries; the linker is this machine's.
 use_oldest_rust() {
-    local step=$1 root=$cache/rust-$newer_debian promised
+    local step=$1 root promised
     [[ $(uname -m) == x86_64 ]] || skip "$step: only x86-64 is provided for"
     # Those of other processors are unpacked alone: what they depend on is for programs that run there.
-    # shellcheck disable=SC2016  # the dollars are for the hooks
-    unpack_debian "$step" "$root" \
-        --architectures="$(printf '%s,' amd64 "${foreign_architectures[@]}")" \
-        --include=rustc,cargo,rust-src,lld,libstd-rust-dev-wasm32 \
-        --extract-hook='cd "$1/tmp" && APT_CONFIG=$MMDEBSTRAP_APT_CONFIG apt-get download -qq '"${foreign_architectures[*]/#/libstd-rust-dev:}" \
+    # shellcheck disable=SC2016,SC2054  # the dollars are for the hooks, the commas for apt
+    local options=(
+        --architectures="$(printf '%s,' amd64 "${foreign_architectures[@]}")"
+        --include=rustc,cargo,rust-src,lld,libstd-rust-dev-wasm32
+        --extract-hook='cd "$1/tmp" && APT_CONFIG=$MMDEBSTRAP_APT_CONFIG apt-get download -qq '"${foreign_architectures[*]/#/libstd-rust-dev:}"
         --extract-hook='for package in "$1"/tmp/*.deb; do dpkg-deb -x "$package" "$1" && rm "$package" || exit; done'
+    )
+    # Another list of packages is another folder.
+    root=$cache/rust-$newer_debian-$(cksum <<<"${options[*]}" | cut -d ' ' -f 1)
+    unpack_debian "$step" "$root" "${options[@]}"
     wrap_program "$root" usr/bin/cargo cargo
     wrap_program "$root" usr/bin/rustc rustc
     wrap_program "$root" usr/bin/lld rust-lld

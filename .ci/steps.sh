@@ -147,11 +147,6 @@ step_benches() {
     cargo test --locked --package waitline-bench --all-targets
 }
 
-step msrv "the library, tests and examples with the oldest Rust promised"
-step_msrv() {
-    .ci/msrv
-}
-
 step api "the public API is the one in api.txt"
 step_api() {
     .ci/api

@@ -44,6 +44,15 @@ pub(super) enum KernelTime {
     At(Clock, KernelTimespec),
 }
 
+/// More than a century. In some time namespaces Linux overflows with times that are centuries ahead.
+const FAR: Duration = Duration::from_secs(u32::MAX as u64);
+
+/// Whether it is so long until then. A clock that reads much itself, as in a time namespace, is no reason.
+#[cold]
+fn is_far(deadline: Deadline) -> bool {
+    deadline.remaining().is_none_or(|left| left > FAR)
+}
+
 impl KernelTime {
     pub(super) fn of(deadline: Deadline) -> KernelTime {
         let (clock, time) = match deadline.moment() {
@@ -57,14 +66,11 @@ impl KernelTime {
         };
         // The clock's zero is in the past, and so is all before.
         let Some(time) = time.filter(|time| !time.is_zero()) else { return KernelTime::Passed };
-        // More than a century from now, on either clock. In some time namespaces Linux overflows with times so far.
-        match u32::try_from(time.as_secs()) {
-            Ok(seconds) => {
-                let nanoseconds = time.subsec_nanos().into();
-                KernelTime::At(clock, KernelTimespec { seconds: seconds.into(), nanoseconds })
-            }
-            Err(_) => KernelTime::Never,
+        if time > FAR && is_far(deadline) {
+            return KernelTime::Never;
         }
+        let (seconds, nanoseconds) = (time.as_secs() as i64, time.subsec_nanos().into());
+        KernelTime::At(clock, KernelTimespec { seconds, nanoseconds })
     }
 }
 
@@ -138,7 +144,9 @@ fn by_reading_both_clocks(instant: Instant) -> Duration {
 
 #[inline]
 fn read(clock: libc::clockid_t) -> Option<Duration> {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // No literal: where times were made longer, the type has padding of its own.
+    // SAFETY: all zeroes is a time.
+    let mut time: libc::timespec = unsafe { core::mem::zeroed() };
     // SAFETY: the call writes one timespec, to memory that is ours.
     let status = unsafe { libc::clock_gettime(clock, &mut time) };
     if status != 0 {
@@ -201,7 +209,7 @@ mod tests {
             let KernelTime::At(_, time) = KernelTime::of(deadline) else { panic!("{deadline:?}") };
             assert!(time.seconds >= 0 && (0..1_000_000_000).contains(&time.nanoseconds));
         }
-        for seconds in [1 << 32, (1 << 33) - 1, i64::MAX as u64 - (1 << 40)] {
+        for seconds in [1 << 33, (1 << 34) - 1, i64::MAX as u64 - (1 << 40)] {
             let far = Duration::from_secs(seconds);
             assert_eq!(KernelTime::of(now.checked_add(far).unwrap().into()), KernelTime::Never);
             assert_eq!(KernelTime::of(UNIX_EPOCH.checked_add(far).unwrap().into()), KernelTime::Never);

@@ -1,8 +1,8 @@
 //! FreeBSD: `_umtx_op`, for every operation.
 //!
 //! Words are `UMTX_OP_WAIT_UINT_PRIVATE` and woken by `UMTX_OP_WAKE_PRIVATE`; deadlines are absolute, on either clock. The
-//! kernel follows the wall clock when it is set, has no timer slack, and takes a monotonic time beyond 31 bits of seconds
-//! for none. The atomic-wait crate makes the same calls, without deadlines: next to these it would save nothing.
+//! kernel follows the wall clock when it is set, and takes a monotonic time beyond 31 bits of seconds for none. Newer kernels
+//! have no timer slack; older ones sleep in whole ticks. The atomic-wait crate makes the same calls, without deadlines: next to these it would save nothing.
 //!
 //! Call: <https://man.freebsd.org/cgi/man.cgi?query=_umtx_op&sektion=2>
 

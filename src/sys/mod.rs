@@ -36,7 +36,7 @@ use crate::{Deadline, TimedOut};
 // The back-ends. The portable one is also compiled for its tests, where the platform has something better.
 
 #[cfg(all(target_os = "freebsd", not(all(test, waitline_loom))))]
-#[cfg_attr(waitline_force_parking, allow(dead_code, reason = "the portable back-end is forced"))]
+#[cfg_attr(waitline_force_parking, allow(dead_code, unused_imports, reason = "the portable back-end is forced"))]
 mod freebsd;
 #[cfg(all(any(target_os = "linux", target_os = "android"), not(all(test, waitline_loom))))]
 #[cfg_attr(waitline_force_parking, allow(dead_code, unused_imports, reason = "the portable back-end is forced"))]
@@ -60,10 +60,10 @@ pub(crate) mod model;
 #[cfg_attr(not(waitline_force_parking), allow(dead_code, unused_imports, reason = "compiled for its tests only"))]
 mod parking;
 #[cfg(all(target_family = "wasm", not(target_feature = "atomics")))]
-#[cfg_attr(waitline_force_parking, allow(dead_code, reason = "the portable back-end is forced"))]
+#[cfg_attr(waitline_force_parking, allow(dead_code, unused_imports, reason = "the portable back-end is forced"))]
 mod threadless;
 #[cfg(all(windows, not(all(test, waitline_loom))))]
-#[cfg_attr(waitline_force_parking, allow(dead_code, reason = "the portable back-end is forced"))]
+#[cfg_attr(waitline_force_parking, allow(dead_code, unused_imports, reason = "the portable back-end is forced"))]
 mod windows;
 
 // What several of them share.

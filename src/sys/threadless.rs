@@ -3,7 +3,8 @@
 //! Waits without one are refused before they come here ([`HAS_THREADS`](super::HAS_THREADS)). Where std has no clock either,
 //! timed calls that do not succeed at once panic when they read it.
 
-use super::Word;
+use super::{Word, portable};
+use crate::deadline::Moment;
 use crate::{Deadline, TimedOut};
 
 pub(crate) use super::portable::{
@@ -14,7 +15,11 @@ pub(crate) fn wait(_: Word<'_>, _: u32, deadline: Deadline) -> Result<(), TimedO
     if deadline.has_passed() {
         return Err(TimedOut);
     }
-    std::thread::sleep(deadline.remaining().expect("a wait without a deadline is refused"));
+    let left = match deadline.moment() {
+        Moment::Wall(_) => Some(portable::slice_until(deadline)),
+        _ => deadline.remaining(),
+    };
+    std::thread::sleep(left.expect("a wait without a deadline is refused"));
     Ok(())
 }
 

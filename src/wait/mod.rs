@@ -95,7 +95,7 @@ pub(crate) fn until<T>(
 #[cold]
 pub(crate) fn block_on<'a, W: Waiter<'a>>(mut waiter: W, deadline: Deadline) -> Result<W::Output, TimedOut> {
     if !sys::HAS_THREADS && deadline == Deadline::NEVER {
-        // Told before anything is announced, so that the object stays as it was.
+        // Told before anything is announced, so that no waiter stays behind in the object.
         return Ok(waiter.attempt().expect("nobody can end this wait, because the target has no threads"));
     }
     if let Some(output) = spin::spin(&mut waiter, deadline) {
