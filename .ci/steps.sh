@@ -89,7 +89,6 @@ step_futex() {
 
 step delays "the tests of what threads do to each other, with delays wherever one can come in between"
 step_delays() {
-    export WAITLINE_ROUNDS_FACTOR=0.1
     with_own_flags delays '--cfg waitline_delays' cargo test --locked --test 'interleavings*'
 }
 
