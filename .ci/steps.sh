@@ -78,15 +78,6 @@ step_clock() {
     .ci/clock
 }
 
-step futex "the calls of older Linux: absolute waits without futex_waitv, and relative waits"
-step_futex() {
-    local rung
-    for rung in bitset relative; do
-        with_own_flags "$rung" "--cfg 'waitline_futex=\"$rung\"'" \
-            cargo test --locked --lib --test timeouts --test faults --test semaphore --test binary_semaphore
-    done
-}
-
 step delays "the tests of what threads do to each other, with delays wherever one can come in between"
 step_delays() {
     with_own_flags delays '--cfg waitline_delays' cargo test --locked --test 'interleavings*'
@@ -98,21 +89,21 @@ step_one-processor() {
     # The first of those that this process may use: there may be no processor 0 among them.
     processor=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
     taskset -c "$processor" cargo test --locked --all-targets
-    parking taskset -c "$processor" cargo test --locked --lib --test timeouts --test 'stress*'
+    parking taskset -c "$processor" cargo test --locked --test timeouts
 }
 
 step stress "many more threads than processors, on either back-end"
 step_stress() {
-    export WAITLINE_STRESS_THREADS=$((64 * $(nproc))) WAITLINE_STRESS_SECONDS=6
+    export WAITLINE_STRESS_THREADS=$((64 * $(nproc))) WAITLINE_STRESS_SECONDS=4
     # The fence is missed only by code that is optimized.
     cargo test --locked --release --test stress --test stress_atomic_wait --test atomic_wait_fence
     # Not optimized: that build is there already.
     parking cargo test --locked --test stress --test stress_atomic_wait
 }
 
-step models "every schedule of the models"
+step models "every schedule of the models with up to two preemptions (by itself, cargo loom allows three, and takes minutes)"
 step_models() {
-    cargo loom
+    LOOM_MAX_PREEMPTIONS=2 cargo loom
 }
 
 step mutants "each kept mutant still finds what it replaces (.ci/mutants runs them all, in ten minutes or so)"
