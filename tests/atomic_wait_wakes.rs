@@ -143,8 +143,9 @@ fn wakes_are_exact(what: &str, atomics: &[&dyn Atomic], notifications: usize) {
         }
         let sleeps: u64 = waiters.into_iter().map(Worker::join).sum();
         let waits = (notifications + atomics.len()) as u64;
-        // Threads may sleep for reasons of their own, too, such as a page that has to be read.
-        assert!(sleeps <= waits + waits / 10 || common::is_emulated(), "{what}: {sleeps} sleeps in {waits} waits");
+        // Threads may sleep for reasons of their own, too, such as a page that has to be read. Wakes that reach others would be
+        // several times as many.
+        assert!(sleeps <= waits + waits / 2 || common::is_emulated(), "{what}: {sleeps} sleeps in {waits} waits");
     });
 }
 
