@@ -3,11 +3,13 @@
 
 #![allow(dead_code, unused_imports, unused_macros, reason = "each test file uses a part of this")]
 
+pub(crate) mod about;
 pub(crate) mod atomic_wait;
 pub(crate) mod barrier;
 pub(crate) mod calls;
 #[cfg(target_os = "linux")]
 pub(crate) mod child;
+pub(crate) mod crowd;
 pub(crate) mod latch;
 #[cfg(target_os = "linux")]
 pub(crate) mod linux;
