@@ -241,7 +241,8 @@ pub(super) struct Patience(u32);
 
 impl Patience {
     pub(super) fn new() -> Patience {
-        Patience(3)
+        // Where nobody tells who sleeps, a while is not always long enough. What is wrong spoils every round, of some eighty.
+        Patience(if cfg!(any(target_os = "freebsd", windows)) { 20 } else { 3 })
     }
 
     pub(super) fn play(&mut self, round: impl Fn() -> Result<(), String>) {
