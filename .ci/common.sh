@@ -55,6 +55,23 @@ install_packages() {
         skip "$step: $why, and Debian's packages can't be had: $*"
 }
 
+# with_own_flags NAME FLAGS COMMAND...: for flags that mean nothing to dependencies. Those are taken from the plain build,
+# and only the crate's own code is compiled again: cargo tells a wrapper for that by its path. It is kept in $target.
+with_own_flags() {
+    local wrapper flags=$2
+    mkdir -p "${target:?}"
+    wrapper=$(realpath "$target")/rustc-$1
+    shift 2
+    printf '#!/bin/sh\nexec "$@" %s\n' "$flags" >"$wrapper"
+    chmod +x "$wrapper"
+    RUSTC_WORKSPACE_WRAPPER=$wrapper "$@"
+}
+
+# Warnings of the crate's own code are errors.
+without_warnings() {
+    with_own_flags no-warnings -Dwarnings "$@"
+}
+
 # Waits until no other run changes the cache. The lock goes with the process, or by unlock_cache.
 lock_cache() {
     mkdir -p "$cache"
@@ -122,7 +139,7 @@ foreign_architectures=(arm64 armel armhf i386 riscv64 s390x)
 # use_oldest_rust STEP: puts the oldest Rust promised first on PATH, as Debian ships it, with std for many targets and with
 # std's source for the others. It runs where it is unpacked, with its own loader and libraries; the linker is this machine's.
 use_oldest_rust() {
-    local step=$1 root promised
+    local step=$1 root promised version
     [[ $(uname -m) == x86_64 ]] || skip "$step: only x86-64 is provided for"
     # Those of other processors are unpacked alone: what they depend on is for programs that run there.
     # shellcheck disable=SC2016,SC2054  # the dollars are for the hooks, the commas for apt
@@ -140,8 +157,9 @@ use_oldest_rust() {
     wrap_program "$root" usr/bin/lld rust-lld
     export PATH=$root/wrappers:$PATH RUSTC=$root/wrappers/rustc
     promised=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml)
-    rustc --version
-    case $(rustc --version) in
+    version=$(rustc --version)
+    printf '%s\n' "$version"
+    case $version in
         "rustc $promised."*) ;;
         *) die "Cargo.toml promises Rust ${promised:-?}, which is not what Debian $newer_debian has" ;;
     esac

@@ -14,18 +14,6 @@ parking() {
     with_flags parking '--cfg waitline_force_parking' "$@"
 }
 
-# with_own_flags NAME FLAGS COMMAND...: for flags that mean nothing to dependencies. Those are taken from the plain build,
-# and only the crate's own code is compiled again: cargo tells a wrapper for that by its path.
-with_own_flags() {
-    local wrapper flags=$2
-    mkdir -p "$target"
-    wrapper=$(realpath "$target")/rustc-$1
-    shift 2
-    printf '#!/bin/sh\nexec "$@" %s\n' "$flags" >"$wrapper"
-    chmod +x "$wrapper"
-    RUSTC_WORKSPACE_WRAPPER=$wrapper "$@"
-}
-
 # The first command of README.md's code blocks that starts so. What the README promises is what is run.
 readme_command() {
     local start=$1 command
@@ -70,7 +58,7 @@ step_tests() {
 
 step parking "the tests on the portable back-end, without a warning"
 step_parking() {
-    parking with_own_flags no-warnings -Dwarnings cargo test --locked
+    parking without_warnings cargo test --locked
 }
 
 step clock "waits while the wall clock is set forwards and backwards, in a virtual machine"
