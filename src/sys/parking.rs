@@ -25,9 +25,8 @@ pub(crate) fn wait(word: Word<'_>, expected: u32, deadline: Deadline) -> Result<
         return Err(TimedOut);
     }
     let timeout = match deadline.moment() {
-        Moment::Never | Moment::Passed => None,
         Moment::Monotonic(instant) => Some(instant),
-        Moment::Wall(_) => Instant::now().checked_add(portable::slice_until(deadline)),
+        _ => portable::longest_sleep(deadline).and_then(|time| Instant::now().checked_add(time)),
     };
     // C3: the comparison happens under the queue's lock, which every wake takes.
     // SAFETY: the callbacks neither panic nor call back into parking_lot_core, and all parking on this key is done

@@ -7,13 +7,18 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::HAS_THREADS;
 use crate::Deadline;
+use crate::deadline::Moment;
 
 /// How long a wait sleeps before it looks at the wall clock again, which may have been set.
 const SLICE: Duration = Duration::from_secs(1);
 
-/// The time until a deadline on the wall clock, as far as a thread may sleep that can't be told of changes to that clock.
-pub(super) fn slice_until(deadline: Deadline) -> Duration {
-    deadline.remaining().map_or(SLICE, |left| left.min(SLICE))
+/// How long a thread may sleep that can't be told of changes to the wall clock; `None` if there is no end to it.
+pub(super) fn longest_sleep(deadline: Deadline) -> Option<Duration> {
+    let left = deadline.remaining();
+    match deadline.moment() {
+        Moment::Wall(_) => left.map(|left| left.min(SLICE)),
+        _ => left,
+    }
 }
 
 /// The precise clocks are the cheapest that std has.

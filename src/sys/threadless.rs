@@ -4,7 +4,6 @@
 //! timed calls that do not succeed at once panic when they read it.
 
 use super::{Word, portable};
-use crate::deadline::Moment;
 use crate::{Deadline, TimedOut};
 
 pub(crate) use super::portable::{
@@ -15,11 +14,7 @@ pub(crate) fn wait(_: Word<'_>, _: u32, deadline: Deadline) -> Result<(), TimedO
     if deadline.has_passed() {
         return Err(TimedOut);
     }
-    let left = match deadline.moment() {
-        Moment::Wall(_) => Some(portable::slice_until(deadline)),
-        _ => deadline.remaining(),
-    };
-    std::thread::sleep(left.expect("a wait without a deadline is refused"));
+    std::thread::sleep(portable::longest_sleep(deadline).expect("a wait without a deadline is refused"));
     Ok(())
 }
 

@@ -17,7 +17,6 @@ use core::time::Duration;
 
 use super::{Word, portable};
 use crate::atomic::{Ordering, fence};
-use crate::deadline::Moment;
 use crate::{Deadline, TimedOut};
 
 pub(crate) use super::portable::{
@@ -41,10 +40,7 @@ pub(crate) fn wait(word: Word<'_>, expected: u32, deadline: Deadline) -> Result<
     if deadline.has_passed() {
         return Err(TimedOut);
     }
-    let milliseconds = match deadline.moment() {
-        Moment::Wall(_) => round_up(portable::slice_until(deadline)),
-        _ => deadline.remaining().map_or(INFINITE, round_up),
-    };
+    let milliseconds = portable::longest_sleep(deadline).map_or(INFINITE, round_up);
     // SAFETY: both addresses are those of four live bytes, borrowed by the caller or of this frame.
     unsafe { WaitOnAddress(word.address().cast(), (&raw const expected).cast(), size_of::<u32>(), milliseconds) };
     // Woken, changed, out of time or nothing of it: look again (C1).
