@@ -122,24 +122,14 @@ fn threads_come_and_go() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_forked_child_starts_afresh() {
-    const TEST: &str = "a_forked_child_starts_afresh";
-    const IN_CHILD: &str = "WAITLINE_TEST_CHILD";
+    use common::child::{assert_success, in_a_child};
 
     if cfg!(waitline_force_parking) {
         println!("skipped: parking_lot_core keeps its queues over a fork");
         return;
     }
-    if common::is_emulated() {
-        return;
-    }
-    if std::env::var_os(IN_CHILD).is_some() {
-        return watchdog("fork", fork_among_waiters);
-    }
     // A process with no threads but those below.
-    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
-    let output = command.args([TEST, "--exact", "--nocapture"]).env(IN_CHILD, "1").output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{:?}: {said}", output.status);
+    assert_success(in_a_child("a_forked_child_starts_afresh", || watchdog("fork", fork_among_waiters)));
 }
 
 #[cfg(target_os = "linux")]

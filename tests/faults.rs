@@ -119,7 +119,7 @@ fn what_comes_between_expiry_and_the_last_look_is_taken() {
                 taken
             });
             let mut before = None;
-            out_of_the_way_until(|| {
+            common::out_of_the_way_until(|| {
                 let time = linux::time_run(waiter.id());
                 let asleep = IN_CALL.is_set() && waiter.sleeps();
                 before = time.filter(|_| asleep);
@@ -132,20 +132,13 @@ fn what_comes_between_expiry_and_the_last_look_is_taken() {
             }
             linux::send(waiter.id(), signal);
             let undisturbed = before.is_some() && linux::time_run(waiter.id()) == before;
-            out_of_the_way_until(|| waiter.has_ended() || IN_HANDLER.is_set());
+            common::out_of_the_way_until(|| waiter.has_ended() || IN_HANDLER.is_set());
             subject.satisfy();
             RELEASED.set(true);
             let taken = waiter.join();
             assert!(subject.adds_up(taken), "{}, form {form}", subject.name());
             undisturbed.then_some(taken)
         })
-    }
-
-    /// The waiter gets what processor time there is.
-    fn out_of_the_way_until(mut condition: impl FnMut() -> bool) {
-        while !condition() {
-            thread::sleep(Duration::from_micros(200));
-        }
     }
 
     let signal = libc::SIGRTMIN();

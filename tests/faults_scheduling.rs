@@ -17,14 +17,9 @@ use std::time::{Duration, Instant};
 use common::child::{assert_success, in_a_child_beside};
 use common::crowd::{TIMED, assert_add_up, assert_all_came, in_each, patient, satisfy_all, spawn_all};
 use common::threads::{current_id, until_all_asleep};
-use common::{Form, Subject, Wait, all_at_once, jitter, linux, pools, rounds, spawn, subjects, watchdog};
-
-/// Others get what processor time there is.
-fn out_of_the_way_until(mut condition: impl FnMut() -> bool) {
-    while !condition() {
-        thread::sleep(Duration::from_micros(200));
-    }
-}
+use common::{
+    Form, Subject, Wait, all_at_once, jitter, linux, out_of_the_way_until, pools, rounds, spawn, subjects, watchdog,
+};
 
 // A process that is stopped.
 

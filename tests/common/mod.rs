@@ -28,6 +28,7 @@ use std::sync::atomic::{
     Ordering::{AcqRel, Acquire},
 };
 use std::thread;
+use std::time::Duration;
 
 pub(crate) use calls::{Form, PassedAfter, Subject, Wait, subjects};
 pub(crate) use pools::{Binary, Call, Counting, Held, Pool, drain, pools};
@@ -107,6 +108,13 @@ pub(crate) fn stay_awake_until(mut condition: impl FnMut() -> bool) {
     }
     while !condition() {
         thread::yield_now();
+    }
+}
+
+/// Leaves others what processor time there is.
+pub(crate) fn out_of_the_way_until(mut condition: impl FnMut() -> bool) {
+    while !condition() {
+        thread::sleep(Duration::from_micros(200));
     }
 }
 
