@@ -22,6 +22,9 @@ use common::{Binary, Call, Counting, Gate, Pool, Subject, Wait, pools, rounds, s
 use waitline::oneshot::{RecvTimeoutError, Sender, channel};
 use waitline::{Barrier, BinarySemaphore, Latch, Semaphore};
 
+/// Those that last as long as the environment says.
+const TESTS: u32 = 4;
+
 /// Every call on one semaphore. No more permits are held than there are, at any time, and all are there at the end.
 #[test]
 fn mixed_use_keeps_the_count() {
@@ -29,7 +32,7 @@ fn mixed_use_keeps_the_count() {
 
     let semaphore = Arc::new(Semaphore::new(PERMITS));
     let held_now = AtomicUsize::new(0);
-    for_a_while("mixed use of a semaphore", |random| {
+    for_a_while("mixed use of a semaphore", TESTS, |random| {
         let size = 1 + random.below(PERMITS);
         let call =
             [Call::Single, Call::Many(size), Call::Permit, Call::Permits(size), Call::Owned(size)][random.below(5)];
@@ -57,7 +60,7 @@ fn mixed_use_of_a_lock_excludes() {
     let lock = Binary::new(true);
     let (inside, plain) = (AtomicBool::new(false), Plain::new(0_usize));
     let entered = AtomicUsize::new(0);
-    for_a_while("mixed use of a binary semaphore", |random| {
+    for_a_while("mixed use of a binary semaphore", TESTS, |random| {
         let Some(held) = lock.take(random.form()) else { return };
         assert!(!inside.swap(true, SeqCst));
         plain.set(plain.get() + 1);
@@ -78,7 +81,7 @@ fn mixed_use_of_a_barrier_keeps_the_arrivals() {
     let counts = [(); 3].map(|()| AtomicUsize::new(0));
     let [standing, leaders, completed] = &counts;
     let barrier = Barrier::with_completion(PARTIES, || _ = completed.fetch_add(1, Relaxed));
-    for_a_while("mixed use of a barrier", |random| {
+    for_a_while("mixed use of a barrier", TESTS, |random| {
         let wait = random.impatient_form();
         let stands = match random.below(3) {
             0 => meet(&barrier, wait).ok(),
@@ -124,7 +127,7 @@ fn mixed_use_of_channels_keeps_the_values() {
 
     let ledger = Ledger::default();
     let (senders, receivers) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
-    for_a_while("mixed use of channels", |random| match random.below(5) {
+    for_a_while("mixed use of channels", TESTS, |random| match random.below(5) {
         0 if senders.lock().unwrap().len() < ROOM => {
             let (sender, receiver) = channel();
             senders.lock().unwrap().push(sender);

@@ -17,6 +17,9 @@ use common::random::{Random, for_a_while};
 use common::{Wait, from_environment, rounds, spawn, watchdog};
 use waitline::{AtomicWait, TimedOut};
 
+/// Those that last as long as the environment says.
+const TESTS: u32 = 3;
+
 /// A lock of one byte: free, held, or held and others may wait.
 #[derive(Default)]
 struct Lock(AtomicU8);
@@ -46,7 +49,7 @@ impl Lock {
 #[test]
 fn a_lock_of_one_byte_excludes() {
     let (lock, inside, entered) = (Lock::default(), Plain::new(0_u64), AtomicU64::new(0));
-    for_a_while("a lock of one byte", |random: &mut Random| {
+    for_a_while("a lock of one byte", TESTS, |random: &mut Random| {
         if lock.lock(random.form()).is_ok() {
             inside.set(inside.get() + 1);
             (0..random.below(3)).for_each(|_| thread::yield_now());
@@ -119,7 +122,7 @@ fn a_queue_of_two_counts_hands_over_everything() {
         ledger[0].fetch_add(1, Relaxed);
         ledger[1].fetch_add(item, Relaxed);
     };
-    for_a_while("a queue of two counts", |random| {
+    for_a_while("a queue of two counts", TESTS, |random| {
         let item = random.below(1 << 20) as u64;
         // None of them without end: at last there may be nobody on the other side.
         let wait = random.impatient_form();
@@ -165,7 +168,7 @@ fn patient_sides_hand_over_everything() {
 #[test]
 fn mixed_use_of_all_kinds_says_what_is_true() {
     let all = atomics();
-    for_a_while("mixed use of atomics", |random| {
+    for_a_while("mixed use of atomics", TESTS, |random| {
         let atomic = &all[random.below(all.len())];
         let (old, new) = (random.below(2) as u64, random.below(2) as u64);
         match random.below(4) {

@@ -404,7 +404,7 @@ fn everything_at_once_adds_up() {
                 thread::sleep(Duration::from_micros(200));
             }
         });
-        for_a_while("everything at once", |random| load.step(random));
+        for_a_while("everything at once", 1, |random| load.step(random));
         over.store(true, Relaxed);
     });
     load.check();

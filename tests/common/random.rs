@@ -35,13 +35,11 @@ impl Random {
     }
 }
 
-/// Tests that share the threads and the time that the environment allows.
-const TESTS: u32 = 4;
-
-/// Steps of so many threads at random, for so long: `WAITLINE_STRESS_THREADS` and `WAITLINE_STRESS_SECONDS`.
-pub(crate) fn for_a_while(what: &str, step: impl Fn(&mut Random) + Sync) {
-    let threads = from_environment("WAITLINE_STRESS_THREADS", 64_u32).div_ceil(TESTS);
-    let time = Duration::from_secs_f64(from_environment("WAITLINE_STRESS_SECONDS", 2.0)) / TESTS;
+/// Steps of so many threads at random, for so long: `WAITLINE_STRESS_THREADS` and `WAITLINE_STRESS_SECONDS`. The tests of one
+/// file run at once, and `among` so many of them these are divided.
+pub(crate) fn for_a_while(what: &str, among: u32, step: impl Fn(&mut Random) + Sync) {
+    let threads = from_environment("WAITLINE_STRESS_THREADS", 64_u32).div_ceil(among);
+    let time = Duration::from_secs_f64(from_environment("WAITLINE_STRESS_SECONDS", 2.0)) / among;
     watchdog_beyond(time, what, || {
         let end = Instant::now() + time;
         thread::scope(|scope| {
