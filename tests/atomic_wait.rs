@@ -3,17 +3,16 @@
 mod common;
 
 use std::sync::atomic::{
-    AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
+    AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
 };
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::atomic_wait::{Notify, OF_LOADS, atomics, wait_by};
+use common::atomic_wait::{Notify, OF_LOADS, atomics};
 use common::panics::panic_of;
-use common::plain::Plain;
 use common::threads::until_all_asleep;
-use common::{Gate, PassedAfter, Wait, jitter, rounds, spawn, stay_awake_until, watchdog};
+use common::{PassedAfter, Wait, spawn, stay_awake_until, watchdog};
 use waitline::{AtomicWait, Deadline, TimedOut};
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -184,48 +183,6 @@ fn orderings_of_stores_are_refused() {
                 atomic.change(1, Notify::One);
                 assert_eq!(waiter.join(), Ok(1));
             });
-        }
-    });
-}
-
-/// What was written before a `Release` store is there after an `Acquire` wait, in each of its forms, whether it slept or not.
-/// (On x86 only a compiler or a race detector can make this fail.)
-#[test]
-fn a_release_store_and_an_acquire_wait_are_an_edge() {
-    fn pass<A: AtomicWait<Value: From<u8>> + Sync>(atomics: &[A], store: fn(&A, Ordering), acquiring: Ordering) {
-        let (gate, plain) = (Gate::new(2), Plain::new(0));
-        thread::scope(|scope| {
-            spawn(scope, format!("{}: writer", std::any::type_name::<A>()), || {
-                for (round, atomic) in (1..).zip(atomics) {
-                    gate.pass();
-                    jitter(round);
-                    plain.set(round);
-                    store(atomic, if acquiring == SeqCst { SeqCst } else { Release });
-                    Notify::ALL[round as usize % 4].call(atomic);
-                    gate.pass();
-                }
-            });
-            for (round, atomic) in (1_u32..).zip(atomics) {
-                gate.pass();
-                jitter(round.wrapping_mul(3));
-                let within = Wait::within(Duration::from_micros(20));
-                let mut forms = within.into_iter().chain([Wait::Try, Wait::Untimed]).cycle().skip(round as usize);
-                while wait_by(atomic, A::Value::from(0), acquiring, forms.next().unwrap()).is_err() {}
-                assert_eq!(plain.get(), round);
-                gate.pass();
-            }
-        });
-    }
-
-    watchdog("a release store and an acquire wait", || {
-        let rounds = 0..rounds(1000);
-        for order in [Acquire, SeqCst] {
-            let many: Vec<_> = rounds.clone().map(|_| AtomicU8::new(0)).collect();
-            pass(&many, |atomic, order| atomic.store(1, order), order);
-            let many: Vec<_> = rounds.clone().map(|_| AtomicU32::new(0)).collect();
-            pass(&many, |atomic, order| atomic.store(1, order), order);
-            let many: Vec<_> = rounds.clone().map(|_| AtomicU64::new(0)).collect();
-            pass(&many, |atomic, order| atomic.store(1, order), order);
         }
     });
 }

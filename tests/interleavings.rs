@@ -1,13 +1,12 @@
 //! What two and three threads can do to each other through one semaphore: every call against every other, let go at
-//! the same moment, many times. No permit is lost or made, nobody sleeps once there is something to take, nobody is
-//! woken for nothing, and what was written before a release is there after the acquire.
+//! the same moment, many times. No permit is lost or made, nobody sleeps once there is something to take, and nobody
+//! is woken for nothing.
 
 mod common;
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
-use common::plain::Plain;
 use common::threads::until_all_asleep;
 use common::{Form, Gate, Pool, Wait, drain, jitter, pools, rounds, spawn, stay_awake_until, watchdog};
 
@@ -214,118 +213,6 @@ fn a_release_wakes_as_many_as_it_serves() {
                 });
                 assert_eq!(pool.available(), 0, "{what}");
             }
-        }
-    });
-}
-
-/// Acquires and reads in the reader's thread; lets the writers write and release in theirs.
-fn pass_messages(pool: &dyn Pool, writers: usize, read: &(dyn Fn(&AtomicUsize) + Sync), write: &(dyn Fn() + Sync)) {
-    let cells: Vec<_> = (0..writers).map(|_| Plain::new(0)).collect();
-    let gate = Gate::new(writers + 1);
-    let released = AtomicUsize::new(0);
-    let rounds = rounds(20);
-    thread::scope(|scope| {
-        for (number, cell) in cells.iter().enumerate() {
-            let (gate, released) = (&gate, &released);
-            spawn(scope, format!("{}: writer {number}", pool.name()), move || {
-                for round in 1..=rounds {
-                    gate.pass();
-                    jitter(round.wrapping_mul(number as u32 + 1));
-                    cell.set(round);
-                    write();
-                    // Orders nothing.
-                    released.fetch_add(1, Relaxed);
-                    gate.pass();
-                }
-            });
-        }
-        for round in 1..=rounds {
-            gate.pass();
-            jitter(round);
-            read(&released);
-            for cell in &cells {
-                assert_eq!(cell.get(), round, "{}", pool.name());
-            }
-            gate.pass();
-            released.store(0, Relaxed);
-            drain(pool);
-        }
-    });
-}
-
-/// The untimed form, and the others until they succeed.
-fn take_by_all_means(pool: &dyn Pool, form: Form) {
-    while !pool.wait(form.start()) {
-        thread::yield_now();
-    }
-}
-
-/// iceoryx2-pal's semaphore had acquire and release swapped. Plain memory goes through every form of acquire, from a
-/// release, from single releases that add up, from a raw release, and from the drop of what a writer held. (On x86 only
-/// a compiler or a race detector can make this fail.)
-#[test]
-fn what_was_written_before_a_release_is_there_after_the_acquire() {
-    watchdog("message passing", || {
-        for pool in pools() {
-            let size = pool.size();
-            for form in Form::all() {
-                let read = |_: &_| take_by_all_means(&*pool, form);
-                pass_messages(&*pool, 1, &read, &|| assert_eq!(pool.give(size, true), size));
-                // A piece from each.
-                pass_messages(&*pool, size, &read, &|| assert_eq!(pool.give(1, true), 1));
-            }
-        }
-    });
-}
-
-/// An acquire comes after *every* release before it, also after one whose permit somebody else will have, or that found
-/// the permit there already.
-#[test]
-fn an_acquire_sees_all_releases_before_it() {
-    watchdog("an acquire sees all releases", || {
-        for pool in pools() {
-            for form in Form::all() {
-                let read = |released: &AtomicUsize| {
-                    stay_awake_until(|| released.load(Relaxed) == 2);
-                    take_by_all_means(&*pool, form);
-                };
-                pass_messages(&*pool, 2, &read, &|| {
-                    pool.give(pool.size(), true);
-                });
-            }
-        }
-    });
-}
-
-/// What threads do while they hold a permit excludes each other, through every call that takes and every way to give
-/// back, guards' drops included.
-#[test]
-fn permits_exclude() {
-    watchdog("permits exclude", || {
-        for pool in pools() {
-            let counter = Plain::new(0);
-            let rounds = rounds(200);
-            pool.satisfy();
-            thread::scope(|scope| {
-                for number in 0..Wait::TIMED + 2 {
-                    let (pool, counter) = (&*pool, &counter);
-                    let form = Form::all().nth(number).unwrap();
-                    spawn(scope, format!("{}, {form:?}: counts", pool.name()), move || {
-                        for _ in 0..rounds {
-                            let held = loop {
-                                match pool.take(form.start()) {
-                                    Some(held) => break held,
-                                    None => thread::yield_now(),
-                                }
-                            };
-                            counter.set(counter.get() + 1);
-                            assert_eq!(held.give_back(), pool.size());
-                        }
-                    });
-                }
-            });
-            assert_eq!(counter.get(), rounds * (Wait::TIMED as u32 + 2), "{}", pool.name());
-            assert_eq!(drain(&*pool), pool.size(), "{}", pool.name());
         }
     });
 }

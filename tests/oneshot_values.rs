@@ -1,17 +1,15 @@
-//! Where the values of one-shot futures end: received, returned or dropped, once each, whole, and with all that was written
-//! before.
+//! Where the values of one-shot futures end: received, returned or dropped, once each and whole.
 
 mod common;
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, mpsc};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
 use common::oneshot::{Counted, Ledger, recv};
 use common::panics::panic_of;
-use common::plain::Plain;
-use common::{Form, Gate, Wait, all_at_once, jitter, rounds, spawn, watchdog};
+use common::{Form, Gate, Wait, jitter, rounds, spawn, watchdog};
 use waitline::oneshot::{Receiver, RecvError, RecvTimeoutError, SendError, Sender, channel};
 use waitline::{Deadline, Latch, Semaphore};
 
@@ -133,40 +131,6 @@ fn a_value_at_the_deadline_is_not_lost() {
         assert_eq!(ledger.made.load(Relaxed), rounds as usize);
         ledger.balance("values at the deadline");
         println!("{} timeouts in {rounds} rounds", timeouts.into_inner());
-    });
-}
-
-/// Plain memory goes from before the send, or before the sender's drop, through every form.
-#[test]
-fn what_was_written_before_is_there_afterwards() {
-    type Ends = (Plain<u32>, Mutex<(Option<Sender<u32>>, Option<Receiver<u32>>)>);
-    let new = || -> Ends {
-        let (sender, receiver) = channel();
-        (Plain::new(0), Mutex::new((Some(sender), Some(receiver))))
-    };
-
-    watchdog("message passing", || {
-        for form in Form::all() {
-            for sends in [true, false] {
-                let all: Vec<_> = (0..rounds(60)).map(|_| new()).collect();
-                let write = |(cell, ends): &Ends| {
-                    let sender = ends.lock().unwrap().0.take().unwrap();
-                    cell.set(7);
-                    if sends { sender.send(7).unwrap() } else { drop(sender) }
-                };
-                let read = |(cell, ends): &Ends| {
-                    let receiver = ends.lock().unwrap().1.take().unwrap();
-                    let expected = if sends { Ok(7) } else { Err(RecvTimeoutError::Disconnected) };
-                    let mut outcome = recv(&receiver, form.start());
-                    while outcome == Err(RecvTimeoutError::Timeout) {
-                        thread::yield_now();
-                        outcome = recv(&receiver, form.start());
-                    }
-                    assert_eq!((outcome, cell.get()), (expected, 7), "{form:?}");
-                };
-                all_at_once(&format!("{form:?}, sends: {sends}"), &all, &[&write, &read]);
-            }
-        }
     });
 }
 

@@ -17,6 +17,9 @@ pub(crate) trait Pool: Subject {
     /// Releases `permits` in one call, or in so many calls of one. Says how many came to be available.
     fn give(&self, permits: usize, at_once: bool) -> usize;
 
+    /// Releases `permits` by the raw form. Says how many came to be available.
+    fn give_raw(&self, permits: usize) -> usize;
+
     fn available(&self) -> usize;
 
     /// The same call on the same object, or another call on the same object.
@@ -178,6 +181,13 @@ impl Pool for Counting {
         permits
     }
 
+    #[allow(unsafe_code, reason = "the raw form")]
+    fn give_raw(&self, permits: usize) -> usize {
+        // SAFETY: the semaphore outlives the call.
+        unsafe { Semaphore::release_raw(&*self.semaphore, permits) };
+        permits
+    }
+
     fn available(&self) -> usize {
         self.semaphore.available_permits()
     }
@@ -234,6 +244,12 @@ impl Pool for Binary {
     /// Releases do not add up: those that find the permit there count for nothing.
     fn give(&self, permits: usize, _at_once: bool) -> usize {
         (0..permits).filter(|_| self.semaphore.release()).count()
+    }
+
+    #[allow(unsafe_code, reason = "the raw form")]
+    fn give_raw(&self, permits: usize) -> usize {
+        // SAFETY: the semaphore outlives the call.
+        (0..permits).filter(|_| unsafe { BinarySemaphore::release_raw(&*self.semaphore) }).count()
     }
 
     fn available(&self) -> usize {
