@@ -164,6 +164,7 @@ mod tests {
         assert_eq!((full.phase(), full.missing(), full.expected()), (LAST_PHASE, MAX_PARTIES, MAX_PARTIES));
         assert!(full.has_waiters() && !full.is_poisoned() && !full.has_all());
         assert_eq!(full.waiting_half(), u32::MAX);
+        assert_eq!(full.add_waiters(), full);
         let gone = (0..MAX_PARTIES).fold(full, |state, _| state.arrive(Afterwards::Leaves).unwrap());
         assert_eq!((gone.phase(), gone.missing(), gone.expected()), (LAST_PHASE, 0, 0));
         assert!(gone.has_waiters());

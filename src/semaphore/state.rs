@@ -113,6 +113,7 @@ mod tests {
         let full = State::of(MAX_PERMITS).add_waiter().add_waiter().set_queue().set_turn();
         assert_eq!((full.permits(), full.waiters()), (MAX_PERMITS, 2));
         assert!(full.has_queue() && full.has_turn());
+        assert_eq!(full.set_queue().set_turn(), full);
         let bare = full.take_all().remove_waiter().remove_waiter().clear_turn_and_queue();
         assert_eq!(bare, State::of(0));
         let crowd = State((1 << 62) - (1 << 32));
@@ -138,6 +139,9 @@ mod tests {
         let threads = 1_u64 << 22; // more than Linux has thread ids
         let most = u64::from(MAX_PERMITS) + threads * u64::from(FAST_RELEASE);
         assert!(most <= u64::from(u32::MAX));
+        // Nor, on its own, the maximum; and it is few releases that are not fast.
+        assert!(u64::from(FAR_BELOW_MAX) + threads * u64::from(FAST_RELEASE) <= u64::from(MAX_PERMITS));
+        const { assert!(FAR_BELOW_MAX >= MAX_PERMITS / 2) };
         // What is beyond the maximum can be taken, and nothing can be given.
         let beyond = State::of(MAX_PERMITS + 64);
         assert_eq!(beyond.give(1), None);
