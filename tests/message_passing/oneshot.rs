@@ -30,11 +30,11 @@ impl Round {
     }
 
     fn sender(&self) -> Sender<u32> {
-        self.sender.lock().unwrap_or_else(PoisonError::into_inner).take().expect("once a round")
+        fetch(&self.sender)
     }
 
     fn receiver(&self) -> Receiver<u32> {
-        self.receiver.lock().unwrap_or_else(PoisonError::into_inner).take().expect("once a round")
+        fetch(&self.receiver)
     }
 
     fn write_and_send(&self, sends: bool) {
@@ -49,6 +49,10 @@ impl Round {
         let expected = if sends { Ok(self.number) } else { Err(RecvTimeoutError::Disconnected) };
         assert_eq!((outcome, self.cell.get()), (expected, self.number));
     }
+}
+
+fn fetch<T>(end: &Mutex<Option<T>>) -> T {
+    end.lock().unwrap_or_else(PoisonError::into_inner).take().expect("once a round")
 }
 
 /// Tells only that it was called, and finds what it was given.
@@ -256,6 +260,51 @@ fn e2_what_was_written_before_the_receiver_left_is_there_when_the_value_comes_ba
                 }
             };
             all_at_once(&format!("{left:?}"), &all, &[&sender, &receiver]);
+        }
+    });
+}
+
+/// From before a send to the drop of the value, by a receiver that leaves meanwhile and frees the channel.
+#[test]
+fn e1_e4_what_was_written_before_a_send_is_there_when_a_receiver_that_leaves_drops_the_value() {
+    struct Value<'a> {
+        number: u32,
+        cell: &'a Plain<u32>,
+    }
+    impl Drop for Value<'_> {
+        fn drop(&mut self) {
+            assert_eq!(self.cell.get(), self.number);
+        }
+    }
+
+    watchdog("a receiver leaves while the value comes", || {
+        for polls in [false, true] {
+            let cells: Vec<_> = (0..rounds(1500)).map(|_| Plain::new(0)).collect();
+            let all: Vec<_> = (1..)
+                .zip(&cells)
+                .map(|(number, cell)| {
+                    let (sender, receiver) = channel();
+                    (number, cell, Mutex::new(Some(sender)), Mutex::new(Some(receiver)))
+                })
+                .collect();
+            all_at_once(
+                &format!("a receiver that leaves, polls before: {polls}"),
+                &all,
+                &[
+                    &|(number, cell, sender, _)| {
+                        let sender: Sender<Value<'_>> = fetch(sender);
+                        cell.set(*number);
+                        // What comes back is dropped here.
+                        let _ = sender.send(Value { number: *number, cell });
+                    },
+                    &|(_, _, _, receiver)| {
+                        let receiver = fetch(receiver);
+                        if polls {
+                            let _ = Pin::new(&mut receiver.into_future()).poll(&mut Context::from_waker(Waker::noop()));
+                        }
+                    },
+                ],
+            );
         }
     });
 }
