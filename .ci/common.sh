@@ -119,6 +119,22 @@ unpack_debian() {
     unlock_cache
 }
 
+# use_source_of_std STEP: for -Zbuild-std with the nightly toolchain, the source that it was built from, or next to it: Debian
+# unstable's of the same version. Of the package, which is mostly the compiler, the library is kept.
+use_source_of_std() {
+    local step=$1 version root check_dates
+    # Unstable's lists expire. Where this machine's apt does not mind, as with a mirror that stands still, it is not to here.
+    check_dates=$(apt-config dump --format '%v' Acquire::Check-Valid-Until)
+    version=$(rustc +nightly --version | sed 's/^rustc \([0-9]*\.[0-9]*\)\..*/\1/')
+    root=$cache/std-$version
+    # shellcheck disable=SC2016  # the dollars are for the hook
+    newer_debian=unstable unpack_debian "$step" "$root" --aptopt="Acquire::Check-Valid-Until \"${check_dates:-true}\"" --extract-hook='
+        cd "$1/tmp" && APT_CONFIG=$MMDEBSTRAP_APT_CONFIG apt-get download -qq "rust-src='"$version"'.*" &&
+        dpkg-deb --fsys-tarfile rust-src_*.deb | tar -x -C "$1" --wildcards "./usr/src/rustc-*/library/*" && rm rust-src_*.deb'
+    __CARGO_TESTS_ONLY_SRC_ROOT=$(printf '%s\n' "$root"/usr/src/rustc-*/library)
+    export __CARGO_TESTS_ONLY_SRC_ROOT
+}
+
 # wrap_program ROOT FILE NAME: a script of that name in $root/wrappers that runs the file with the loader and the libraries
 # that are unpacked beside it.
 wrap_program() {

@@ -157,3 +157,16 @@ step_sanitizer() {
     grep ': test$' <<<"$list" || die "no test has 'may_die' in its name"
     with_flags asan -Zsanitizer=address "${command[@]}"
 }
+
+step thread-sanitizer "plain memory between threads, along every edge, under ThreadSanitizer"
+step_thread-sanitizer() {
+    need_nightly thread-sanitizer
+    local host
+    host=$(rustc -vV | sed -n 's/^host: //p')
+    use_source_of_std thread-sanitizer
+    # It sees what code does that was built for it, so std is built for it, too. Fences it does not know: the one pair that there
+    # is (src/wait/table.rs) is between atomics, and no plain memory rests on it.
+    with_flags tsan -Zsanitizer=thread with_own_flags delays '--cfg waitline_delays' \
+        cargo +nightly test --locked -Zbuild-std=std,panic_unwind,test --target "$host" \
+        --test message_passing --test lifetimes --test atomic_wait_lifetimes
+}
