@@ -209,6 +209,8 @@ mod tests {
             let KernelTime::At(_, time) = KernelTime::of(deadline) else { panic!("{deadline:?}") };
             assert!(time.seconds >= 0 && (0..1_000_000_000).contains(&time.nanoseconds));
         }
+        // By the time until then, whatever the clock reads.
+        assert!(!is_far((now + second).into()) && is_far((now + 2 * FAR).into()));
         for seconds in [1 << 33, (1 << 34) - 1, i64::MAX as u64 - (1 << 40)] {
             let far = Duration::from_secs(seconds);
             assert_eq!(KernelTime::of(now.checked_add(far).unwrap().into()), KernelTime::Never);
