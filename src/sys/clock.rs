@@ -194,6 +194,13 @@ mod tests {
     }
 
     #[test]
+    fn the_greatest_that_holds_is_found() {
+        for last in 0..=10 {
+            assert_eq!(greatest(10, |number| number <= last), last);
+        }
+    }
+
+    #[test]
     fn extremes_never_reach_the_kernel() {
         let now = Instant::now();
         let zero = monotonic_zero().unwrap();

@@ -79,3 +79,47 @@ fn judge<T: PartialOrd>(now: T, deadline: T, long_after: impl Fn(&T) -> Option<T
     }
     passed
 }
+
+#[cfg(all(test, not(waitline_loom)))]
+mod tests {
+    use super::*;
+
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    fn is_expected() -> bool {
+        LONG_PAST_EXPECTED.load(Relaxed)
+    }
+
+    /// One test for all that guesses, because there is one guess in the process.
+    #[test]
+    fn a_guess_is_of_no_consequence_and_follows_the_deadlines() {
+        for guess in [false, true] {
+            let (instant, time) = (Instant::now(), SystemTime::now());
+            let to_come = [Deadline::NEVER, (instant + HOUR).into(), (time + HOUR).into()];
+            let passed = [Deadline::PASSED, instant.into(), SystemTime::UNIX_EPOCH.into(), (time - HOUR).into()];
+            for (deadlines, expected) in [(&to_come[..], false), (&passed[..], true)] {
+                for deadline in deadlines {
+                    LONG_PAST_EXPECTED.store(guess, Relaxed);
+                    assert_eq!(has_passed(*deadline), expected, "{deadline:?}, guess: {guess}");
+                }
+            }
+        }
+
+        let long_after = |then: &u32| then.checked_add(10);
+        LONG_PAST_EXPECTED.store(false, Relaxed);
+        assert!(!judge(4, 5, long_after) && !is_expected());
+        assert!(judge(5, 5, long_after) && judge(14, 5, long_after) && !is_expected());
+        assert!(judge(u32::MAX, u32::MAX - 1, long_after) && !is_expected());
+        assert!(judge(15, 5, long_after) && is_expected());
+        assert!(known_long_past(|| true) && is_expected());
+        assert!(!known_long_past(|| false) && !is_expected());
+        assert!(!known_long_past(|| unreachable!("that clock is not worth asking")));
+    }
+
+    #[test]
+    fn a_timeout_that_is_not_up_is_a_deadline() {
+        assert_eq!(start(Duration::ZERO), None);
+        assert_eq!(start(Duration::MAX), Some(Deadline::NEVER));
+        assert!(start(HOUR).is_some_and(|deadline| !deadline.has_passed()));
+    }
+}
