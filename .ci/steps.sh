@@ -124,6 +124,11 @@ step_benches() {
     cargo test --locked --package waitline-bench --all-targets
 }
 
+step embeddings "the pools that waitline is embedded in"
+step_embeddings() {
+    cargo test --locked --package waitline-embeddings --all-targets
+}
+
 step api "the public API is the one in api.txt"
 step_api() {
     .ci/api

@@ -4,7 +4,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::mem::{forget, transmute};
+use std::mem::{take, transmute};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -26,7 +26,8 @@ struct Frame {
     pending: Latch,
     /// All of them, for the scope to run those that nobody has begun with.
     jobs: Mutex<Vec<Arc<Job>>>,
-    panic: Mutex<Option<Panic>>,
+    /// All of them: dropping one might panic again, which no worker could bear.
+    panics: Mutex<Vec<Panic>>,
 }
 
 impl ThreadPool {
@@ -37,7 +38,7 @@ impl ThreadPool {
     ///
     /// With what `body` or the first job that did has panicked with, when all jobs have ended.
     pub fn scope<'env, T>(&'env self, body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T) -> T {
-        let frame = Frame { pending: Latch::new(1), jobs: Mutex::default(), panic: Mutex::default() };
+        let frame = Frame { pending: Latch::new(1), jobs: Mutex::default(), panics: Mutex::default() };
         let scope = Scope { shared: &self.shared, frame, scope: PhantomData, env: PhantomData };
         let outcome = catch_unwind(AssertUnwindSafe(|| body(&scope)));
         let frame = &scope.frame;
@@ -46,8 +47,8 @@ impl ThreadPool {
         }
         frame.pending.count_down(); // for the body
         frame.pending.wait();
-        let panic = frame.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match (outcome, panic) {
+        let mut panics = take(&mut *frame.panics.lock().unwrap_or_else(PoisonError::into_inner)).into_iter();
+        match (outcome, panics.next()) {
             (Err(panic), _) | (Ok(_), Some(panic)) => resume_unwind(panic),
             (Ok(value), None) => value,
         }
@@ -90,12 +91,8 @@ impl Frame {
     unsafe fn end(this: *const Frame, panic: Option<Panic>) {
         if let Some(panic) = panic {
             // SAFETY: alive until the job has been counted down.
-            let first = unsafe { &(*this).panic };
-            let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
-            match *first {
-                None => *first = Some(panic),
-                Some(_) => forget(panic), // it might panic again when it is dropped
-            }
+            let panics = unsafe { &(*this).panics };
+            panics.lock().unwrap_or_else(PoisonError::into_inner).push(panic);
         }
         // SAFETY: alive, as above; and a place within it is no access.
         let pending = unsafe { &raw const (*this).pending };

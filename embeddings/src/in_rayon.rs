@@ -1,0 +1,42 @@
+//! Waits within rayon's pool.
+//!
+//! A worker of rayon's that sleeps in a wait of ours is one less for everybody, and where the pool has no other, nobody is left to do
+//! what it waits for. So wait a little, run a job if there is one, and wait again: rayon can neither wake a thread for a job that
+//! sleeps elsewhere, nor does waitline know of rayon's jobs.
+
+use std::time::Duration;
+
+use rayon::Yield;
+use waitline::Deadline;
+
+/// How long to wait at first where rayon has nothing to do, and at most. What is waited for ends a wait at once; this is how
+/// long a job that comes meanwhile may have to wait for this worker.
+const SHORTEST: Duration = Duration::from_micros(20);
+const LONGEST: Duration = Duration::from_millis(1);
+
+/// Waits for something by `wait_until`, a timed wait of waitline's such as `|deadline| receiver.recv_until(deadline).ok()`,
+/// and runs rayon's jobs meanwhile, if the caller is a worker of rayon's. Returns the first `Some` of it.
+///
+/// A job that is run meanwhile delays the return until it has ended. It must not wait for the caller.
+pub fn wait<T>(wait_until: impl Fn(Deadline) -> Option<T>) -> T {
+    let mut patience = SHORTEST;
+    loop {
+        let deadline = match rayon::yield_now() {
+            // It ran one, and there may be more.
+            Some(Yield::Executed) => {
+                patience = SHORTEST;
+                Deadline::PASSED
+            }
+            Some(Yield::Idle) => {
+                let deadline = Deadline::after(patience);
+                patience = LONGEST.min(patience * 2);
+                deadline
+            }
+            // Nobody needs this thread.
+            None => Deadline::NEVER,
+        };
+        if let Some(value) = wait_until(deadline) {
+            return value;
+        }
+    }
+}
