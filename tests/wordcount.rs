@@ -2,56 +2,27 @@
 #![cfg(unix)]
 #![cfg_attr(target_os = "linux", allow(unsafe_code, reason = "limits a child process between fork and exec"))]
 
-use std::env::{self, consts::EXE_SUFFIX};
+#[path = "common/example.rs"]
+mod example;
+
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
 use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{LazyLock, mpsc};
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use proptest::prelude::*;
 use tempfile::TempDir;
-use walkdir::WalkDir;
 
 const WATCHDOG: Duration = Duration::from_secs(120);
 
-/// Cargo builds examples along with tests, but not if it was told to build this test alone.
-static EXAMPLE: LazyLock<PathBuf> = LazyLock::new(|| {
-    let test = env::current_exe().unwrap(); // <target>/<profile>/deps/wordcount-<hash>
-    let profile_folder = test.ancestors().nth(2).unwrap();
-    let example = profile_folder.join(format!("examples/wordcount{EXE_SUFFIX}"));
-    if modified(&example).is_none_or(|built| built < sources_modified()) {
-        let profile = match profile_folder.file_name().and_then(OsStr::to_str).unwrap() {
-            "debug" => "dev",
-            name => name,
-        };
-        let status = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--example", "wordcount", "--profile", profile, "--manifest-path"])
-            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))
-            .arg("--target-dir")
-            .arg(profile_folder.parent().unwrap())
-            .status()
-            .unwrap();
-        assert!(status.success(), "cargo build --example wordcount: {status}");
-    }
-    example
-});
-
-fn modified(path: &Path) -> Option<SystemTime> {
-    fs::metadata(path).and_then(|metadata| metadata.modified()).ok()
-}
-
-fn sources_modified() -> SystemTime {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let sources = ["src", "examples/wordcount.rs"].map(|source| WalkDir::new(package.join(source)));
-    sources.into_iter().flatten().filter_map(|entry| modified(entry.unwrap().path())).max().unwrap()
-}
+static EXAMPLE: LazyLock<PathBuf> = LazyLock::new(|| example::built("wordcount"));
 
 struct Ended {
     code: Option<i32>,
