@@ -14,29 +14,40 @@ use waitline::Deadline;
 const SHORTEST: Duration = Duration::from_micros(20);
 const LONGEST: Duration = Duration::from_millis(1);
 
-/// Waits for something by `wait_until`, a timed wait of waitline's such as `|deadline| receiver.recv_until(deadline).ok()`,
-/// and runs rayon's jobs meanwhile, if the caller is a worker of rayon's. Returns the first `Some` of it.
+/// Waits for something by `wait`, which is a timed wait of waitline's such as `|deadline| receiver.recv_until(deadline).ok()`,
+/// and runs rayon's jobs meanwhile, if the caller is a worker of rayon's. Returns the first `Some` of it, or `None` if
+/// there is none until the deadline.
 ///
 /// A job that is run meanwhile delays the return until it has ended. It must not wait for the caller.
-pub fn wait<T>(wait_until: impl Fn(Deadline) -> Option<T>) -> T {
+pub fn wait_until<T>(deadline: impl Into<Deadline>, wait: impl Fn(Deadline) -> Option<T>) -> Option<T> {
+    let deadline = deadline.into();
     let mut patience = SHORTEST;
     loop {
-        let deadline = match rayon::yield_now() {
+        let slice = match rayon::yield_now() {
             // It ran one, and there may be more.
             Some(Yield::Executed) => {
                 patience = SHORTEST;
                 Deadline::PASSED
             }
             Some(Yield::Idle) => {
-                let deadline = Deadline::after(patience);
+                let slice = match deadline.remaining() {
+                    Some(left) if left < patience => deadline,
+                    _ => Deadline::after(patience),
+                };
                 patience = LONGEST.min(patience * 2);
-                deadline
+                slice
             }
             // Nobody needs this thread.
-            None => Deadline::NEVER,
+            None => deadline,
         };
-        if let Some(value) = wait_until(deadline) {
-            return value;
+        let outcome = wait(slice);
+        if outcome.is_some() || deadline.has_passed() {
+            return outcome;
         }
     }
+}
+
+/// [`wait_until`] without a deadline.
+pub fn wait<T>(wait: impl Fn(Deadline) -> Option<T>) -> T {
+    wait_until(Deadline::NEVER, wait).expect("this deadline does not come")
 }

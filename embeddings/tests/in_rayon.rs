@@ -4,12 +4,13 @@
 mod common;
 
 use std::thread;
+use std::time::{Duration, Instant, SystemTime};
 
 use common::{spawn, watchdog};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use waitline::oneshot::{self, RecvTimeoutError};
-use waitline::{Latch, Semaphore};
-use waitline_embeddings::in_rayon::wait;
+use waitline::{Deadline, Latch, Semaphore};
+use waitline_embeddings::in_rayon::{wait, wait_until};
 
 fn pool(threads: usize) -> ThreadPool {
     ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
@@ -115,6 +116,29 @@ fn outside_of_a_pool_it_just_waits() {
             sender.send(5).unwrap();
             assert_eq!(waits.join(), Some(5));
         });
+    });
+}
+
+#[test]
+fn a_deadline_ends_the_wait_and_not_before() {
+    const SOON: Duration = Duration::from_millis(5);
+    watchdog("waits with deadlines", || {
+        let pool = pool(1);
+        let items = Semaphore::new(0);
+        let take = |deadline: Deadline| wait_until(deadline, |slice| items.try_acquire_until(slice).then_some(()));
+        let check = || {
+            assert_eq!(take(Deadline::PASSED), None);
+            let deadline = Instant::now() + SOON;
+            assert_eq!(take(deadline.into()), None);
+            assert!(Instant::now() >= deadline);
+            let deadline = SystemTime::now() + SOON;
+            assert_eq!(take(deadline.into()), None);
+            // What is there beats a deadline that has passed.
+            items.release();
+            assert_eq!(take(Deadline::PASSED), Some(()));
+        };
+        pool.install(check);
+        check();
     });
 }
 
