@@ -157,7 +157,7 @@ step_sanitizer() {
     local host list
     host=$(rustc -vV | sed -n 's/^host: //p')
     # With --target, build scripts and macros are left as they are.
-    local command=(cargo +nightly test --locked --target "$host" --test atomic_wait_lifetimes --test faults --test lifetimes may_die)
+    local command=(cargo +nightly test --locked --target "$host" --test atomic_wait_lifetimes --test faults --test lifetimes --test pool may_die)
     list=$(with_flags asan -Zsanitizer=address "${command[@]}" -- --list)
     grep ': test$' <<<"$list" || die "no test has 'may_die' in its name"
     with_flags asan -Zsanitizer=address "${command[@]}"

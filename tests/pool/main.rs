@@ -181,7 +181,7 @@ fn scopes_nest() {
 }
 
 #[test]
-fn many_threads_have_scopes_in_one_pool() {
+fn scopes_of_many_threads_may_die_as_soon_as_they_are_over() {
     watchdog("many threads with scopes", || {
         let pool = pool(2, 8);
         let gate = Gate::new(CROWD);
