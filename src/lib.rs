@@ -4,6 +4,7 @@ mod atomic;
 mod barrier;
 mod deadline;
 mod error;
+pub mod guide;
 mod latch;
 #[cfg(all(test, waitline_loom))]
 mod models;

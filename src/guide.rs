@@ -1,0 +1,8 @@
+//! Guides: what to write in place of what you have, and how to build with it. Nothing here but documentation.
+//!
+//! | you come from, or build | read |
+//! |---|---|
+//! | `Mutex` and `Condvar`, `Barrier`, `mpsc`, `park_timeout` | [`from_std`] |
+
+#[doc = include_str!("guide/from_std.md")]
+pub mod from_std {}
