@@ -3,6 +3,10 @@
 //! | you come from, or build | read |
 //! |---|---|
 //! | `Mutex` and `Condvar`, `Barrier`, `mpsc`, `park_timeout` | [`from_std`] |
+//! | a thread pool | [`pools`] |
 
 #[doc = include_str!("guide/from_std.md")]
 pub mod from_std {}
+
+#[doc = include_str!("guide/pools.md")]
+pub mod pools {}
