@@ -191,7 +191,7 @@ impl<F: FnMut()> Barrier<F> {
         ///
         /// The function has the barrier to itself: whoever arrives meanwhile, or wants to withdraw, waits until it has
         /// returned. So it must not wait for this barrier itself. If it panics, the barrier is poisoned (see
-        /// [`Barrier`](Barrier#panics)).
+        /// [`Barrier`](Barrier#panics)). Everything before each arrival happens before it runs.
         ///
         /// # Panics
         ///
@@ -229,7 +229,8 @@ impl<F: FnMut()> Barrier<F> {
 
     /// Arrives, and waits until all have arrived, as long as it takes.
     ///
-    /// Returns when the phase has ended, and says whether this was the arrival that completed it.
+    /// Returns when the phase has ended, and says whether this was the arrival that completed it. Everything before each arrival
+    /// in the phase, and in the completion function, happens before that.
     ///
     /// # Panics
     ///
@@ -248,7 +249,7 @@ impl<F: FnMut()> Barrier<F> {
     /// });
     /// assert_eq!(leaders, 1);
     /// ```
-    #[doc(alias = "arrive_and_wait")]
+    #[doc(alias("arrive_and_wait", "await", "pthread_barrier_wait", "SignalAndWait", "arriveAndAwaitAdvance"))]
     #[inline]
     #[track_caller]
     pub fn wait(&self) -> BarrierWaitResult {
@@ -265,6 +266,7 @@ impl<F: FnMut()> Barrier<F> {
     ///
     /// A `timeout` that the clock can't represent, such as `Duration::MAX`, waits as [`wait`](Barrier::wait) does.
     /// `Duration::ZERO` reads no clock. While the completion function runs, a call that has arrived outlasts its time.
+    /// `Ok` orders memory as [`wait`](Barrier::wait) does, [`TimedOut`] orders nothing.
     ///
     /// # Panics
     ///
@@ -279,7 +281,7 @@ impl<F: FnMut()> Barrier<F> {
     /// let barrier = Barrier::new(2);
     /// assert_eq!(barrier.wait_for(Duration::from_millis(1)).unwrap_err(), TimedOut);
     /// ```
-    #[doc(alias = "wait_timeout")]
+    #[doc(alias("wait_timeout", "await_timeout"))]
     #[must_use = "whether all have arrived"]
     #[inline]
     #[track_caller]
@@ -290,7 +292,8 @@ impl<F: FnMut()> Barrier<F> {
     /// Arrives, and waits until all have arrived, no longer than until `deadline`, on the deadline's clock.
     ///
     /// Returns as [`wait_for`](Barrier::wait_for) does. If the deadline has passed already, the call arrives only if that
-    /// completes the phase; otherwise it changes nothing, and takes at most a clock read and no system call.
+    /// completes the phase; otherwise it changes nothing, and takes at most a clock read and no system call. Orders memory as
+    /// [`wait_for`](Barrier::wait_for).
     ///
     /// # Panics
     ///
@@ -318,6 +321,8 @@ impl<F: FnMut()> Barrier<F> {
     ///
     /// The last arrival runs the completion function, ends the phase and wakes the others here. Waits only if it meets a
     /// completion function that is running, which takes more threads than parties.
+    /// Everything before this call happens before the completion function, and before the return of each call that finds the
+    /// phase ended.
     ///
     /// # Panics
     ///
@@ -345,7 +350,8 @@ impl<F: FnMut()> Barrier<F> {
     /// Arrives and leaves for good: this phase has one missing fewer, and all later ones expect one party fewer. Does not wait
     /// for the phase's end; waits only if it meets a completion function that is running, as [`arrive`](Barrier::arrive) does.
     ///
-    /// Returns whether this was the arrival that completed the phase. After the last party has left, arrivals panic.
+    /// Returns whether this was the arrival that completed the phase. After the last party has left, arrivals panic. Orders memory
+    /// as [`arrive`](Barrier::arrive).
     ///
     /// # Panics
     ///
@@ -361,7 +367,7 @@ impl<F: FnMut()> Barrier<F> {
     /// assert!(!barrier.arrive_and_drop().is_leader());
     /// assert!(barrier.wait().is_leader()); // a lone party
     /// ```
-    #[doc(alias("arrive_and_deregister", "leave"))]
+    #[doc(alias("arrive_and_deregister", "arriveAndDeregister", "leave"))]
     #[track_caller]
     pub fn arrive_and_drop(&self) -> BarrierWaitResult {
         let entrance = self.entrance(Afterwards::Leaves);

@@ -40,6 +40,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// assert!(semaphore.try_acquire_until(None::<Instant>)); // as Deadline::NEVER
 /// assert!(!semaphore.try_acquire_until(Deadline::PASSED));
 /// ```
+#[doc(alias("timeout", "time_point", "abstime"))]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Deadline(Moment);
 
@@ -101,6 +102,7 @@ impl Deadline {
     /// assert!(Deadline::from(SystemTime::UNIX_EPOCH).has_passed());
     /// assert!(!Deadline::NEVER.has_passed());
     /// ```
+    #[doc(alias = "is_expired")]
     #[must_use]
     pub fn has_passed(&self) -> bool {
         match self.0 {

@@ -133,7 +133,7 @@ impl Latch {
     /// Raises the count by `n`: so many more are awaited. Raising it by zero is a no-op.
     ///
     /// For a thread that has not yet counted down what it is counted for: the latch can't open meanwhile. Once it is open it
-    /// can't be closed again.
+    /// can't be closed again. Never waits, and orders nothing.
     ///
     /// # Panics
     ///
@@ -162,7 +162,7 @@ impl Latch {
     ///     all_done.wait();
     /// });
     /// ```
-    #[doc(alias("add", "register"))]
+    #[doc(alias("add", "register", "AddCount"))]
     #[track_caller]
     pub fn count_up(&self, n: usize) {
         if n == 0 {
@@ -182,7 +182,8 @@ impl Latch {
 
     /// Counts down by one. Returns whether this call opened the latch.
     ///
-    /// Never waits. The call that opens the latch wakes everybody who waits for that.
+    /// Never waits. The call that opens the latch wakes everybody who waits for that. Everything before this call happens before
+    /// the return of every call that finds the latch open, and of the one that opens it.
     ///
     /// # Panics
     ///
@@ -197,7 +198,7 @@ impl Latch {
     /// assert!(!latch.count_down());
     /// assert!(latch.count_down()); // the last one
     /// ```
-    #[doc(alias = "arrive")]
+    #[doc(alias("arrive", "done", "Signal", "set"))]
     #[inline]
     #[track_caller]
     pub fn count_down(&self) -> bool {
@@ -205,7 +206,7 @@ impl Latch {
     }
 
     /// Counts down by `n`, in one step. Returns whether this call opened the latch. Counting down by zero is a no-op that
-    /// returns `false`.
+    /// returns `false`. Otherwise wakes and orders memory as [`count_down`](Latch::count_down).
     ///
     /// # Panics
     ///
@@ -233,7 +234,8 @@ impl Latch {
     /// thread that waits.
     ///
     /// Nothing of the latch is touched after the one write that counts down, and no `&Latch` is formed. (A reference has to be
-    /// valid until the call that it was handed to returns, which is later than the waiting thread may return.)
+    /// valid until the call that it was handed to returns, which is later than the waiting thread may return.) Returns, wakes
+    /// and orders memory as [`count_down_by`](Latch::count_down_by).
     ///
     /// # Safety
     ///
@@ -311,6 +313,7 @@ impl Latch {
     /// latch.count_down();
     /// assert_eq!(latch.count(), 2);
     /// ```
+    #[doc(alias("getCount", "CurrentCount"))]
     #[must_use]
     #[inline]
     pub fn count(&self) -> usize {

@@ -42,6 +42,7 @@ use crate::{Deadline, TimedOut, wait};
 ///     }
 /// });
 /// ```
+#[doc(alias = "arrival_token")]
 #[must_use = "dropping it lets the arrival stand"]
 pub struct Arrival<'a> {
     state: &'a AtomicU64,
@@ -56,6 +57,12 @@ impl<'a> Arrival<'a> {
     }
 
     /// Whether the phase has ended. Never waits, never spins, makes no system call.
+    ///
+    /// `true` orders memory as [`wait`](Arrival::wait) does, `false` orders nothing.
+    ///
+    /// # Panics
+    ///
+    /// If the phase's completion function has panicked.
     ///
     /// # Examples
     ///
@@ -83,6 +90,13 @@ impl<'a> Arrival<'a> {
 
     /// Waits until the phase has ended, as long as it takes.
     ///
+    /// Returns when it has, and says whether this was the arrival that completed it. Everything before each arrival in the
+    /// phase, and in the completion function, happens before that.
+    ///
+    /// # Panics
+    ///
+    /// If the phase's completion function has panicked.
+    ///
     /// # Examples
     ///
     /// ```
@@ -109,7 +123,11 @@ impl<'a> Arrival<'a> {
     /// 2. [`TimedOut`] once the time is up and a last look has found that it has not.
     ///
     /// A `timeout` that the clock can't represent, such as `Duration::MAX`, waits as [`wait`](Arrival::wait) does.
-    /// `Duration::ZERO` reads no clock.
+    /// `Duration::ZERO` reads no clock. `Ok` orders memory as [`wait`](Arrival::wait) does, [`TimedOut`] orders nothing.
+    ///
+    /// # Panics
+    ///
+    /// If the phase's completion function has panicked.
     ///
     /// # Examples
     ///
@@ -141,6 +159,12 @@ impl<'a> Arrival<'a> {
     /// 2. [`TimedOut`] once that clock has reached the deadline and a last look has found that it has not. When the deadline
     ///    has passed already, that takes at most a clock read and no system call.
     ///
+    /// Orders memory as [`wait_for`](Arrival::wait_for).
+    ///
+    /// # Panics
+    ///
+    /// If the phase's completion function has panicked.
+    ///
     /// # Examples
     ///
     /// ```
@@ -157,12 +181,16 @@ impl<'a> Arrival<'a> {
         in_time(wait::until(deadline.into(), || self.look(), |deadline| self.wait_slow(deadline)))
     }
 
-    /// Takes the arrival back: the phase needs as many as before it.
+    /// Takes the arrival back: the phase needs as many as before it. `Ok` orders nothing.
     ///
     /// # Errors
     ///
     /// Fails once all have arrived, with what a wait would have returned. If the completion function is still running, that
-    /// is as soon as it has returned.
+    /// is as soon as it has returned. This orders memory as [`wait`](Arrival::wait) does.
+    ///
+    /// # Panics
+    ///
+    /// If the phase's completion function has panicked.
     ///
     /// # Examples
     ///
@@ -229,7 +257,7 @@ impl fmt::Debug for Arrival<'_> {
     }
 }
 
-/// What a party learns when a phase of a [`Barrier`](crate::Barrier) has ended.
+/// What a party learns when a phase of a [`Barrier`](crate::Barrier) has ended. As that of std.
 ///
 /// # Examples
 ///
@@ -260,6 +288,7 @@ impl BarrierWaitResult {
     /// assert!(barrier.wait().is_leader());
     /// assert!(!first.wait().is_leader());
     /// ```
+    #[doc(alias = "PTHREAD_BARRIER_SERIAL_THREAD")]
     #[inline]
     #[must_use]
     pub fn is_leader(&self) -> bool {

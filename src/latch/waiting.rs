@@ -15,6 +15,8 @@ use crate::{Deadline, TimedOut};
 impl Latch {
     /// Whether the latch is open. Never waits, never spins, makes no system call.
     ///
+    /// `true` orders memory as [`wait`](Latch::wait) does, `false` orders nothing.
+    ///
     /// # Examples
     ///
     /// ```
@@ -34,6 +36,8 @@ impl Latch {
 
     /// Waits until the latch is open, as long as it takes.
     ///
+    /// Returns when the latch is open. Everything before each call that counted it down happens before that.
+    ///
     /// # Examples
     ///
     /// ```
@@ -47,6 +51,7 @@ impl Latch {
     ///     ready.count_down(); // lets both go on
     /// });
     /// ```
+    #[doc(alias("await", "WaitOne"))]
     #[inline]
     pub fn wait(&self) {
         if !self.try_wait() {
@@ -62,7 +67,7 @@ impl Latch {
     /// 2. [`TimedOut`] once the time is up and a last look has found the latch closed.
     ///
     /// A `timeout` that the clock can't represent, such as `Duration::MAX`, waits as [`wait`](Latch::wait) does.
-    /// `Duration::ZERO` reads no clock.
+    /// `Duration::ZERO` reads no clock. `Ok` orders memory as [`wait`](Latch::wait) does, [`TimedOut`] orders nothing.
     ///
     /// # Examples
     ///
@@ -73,7 +78,7 @@ impl Latch {
     /// let latch = Latch::new(1);
     /// assert_eq!(latch.wait_for(Duration::from_millis(1)), Err(TimedOut));
     /// ```
-    #[doc(alias = "wait_timeout")]
+    #[doc(alias("wait_timeout", "await_timeout"))]
     #[must_use = "whether the latch is open"]
     #[inline]
     pub fn wait_for(&self, timeout: Duration) -> Result<(), TimedOut> {
@@ -87,6 +92,8 @@ impl Latch {
     /// 1. `Ok` as soon as the latch is open: an open latch beats a deadline that has passed;
     /// 2. [`TimedOut`] once that clock has reached the deadline and a last look has found the latch closed. When it has passed
     ///    already, that takes at most a clock read and no system call.
+    ///
+    /// Orders memory as [`wait_for`](Latch::wait_for).
     ///
     /// # Examples
     ///
@@ -108,6 +115,8 @@ impl Latch {
     }
 
     /// Counts down by one and waits until the latch is open: a meeting that takes place once.
+    ///
+    /// Orders memory as [`count_down`](Latch::count_down) and [`wait`](Latch::wait).
     ///
     /// # Panics
     ///

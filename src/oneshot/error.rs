@@ -15,10 +15,21 @@ use core::fmt;
 /// assert_eq!(sender.send(5).unwrap_err().into_inner(), 5);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct SendError<T>(pub T);
+pub struct SendError<T>(
+    /// The value that was not sent.
+    pub T,
+);
 
 impl<T> SendError<T> {
     /// The value that was not sent.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use waitline::oneshot::SendError;
+    ///
+    /// assert_eq!(SendError("a value").into_inner(), "a value");
+    /// ```
     #[must_use]
     pub fn into_inner(self) -> T {
         self.0
@@ -41,6 +52,18 @@ impl<T> fmt::Display for SendError<T> {
 impl<T> Error for SendError<T> {}
 
 /// No value will come any more: the sender was dropped without sending one, or it has been received already.
+///
+/// # Examples
+///
+/// ```
+/// use waitline::oneshot::{self, RecvError};
+///
+/// let (sender, receiver) = oneshot::channel();
+/// sender.send(5).unwrap();
+/// assert_eq!(receiver.recv(), Ok(5));
+/// assert_eq!(receiver.recv(), Err(RecvError)); // received already
+/// ```
+#[doc(alias("broken_promise", "Canceled", "Disconnected"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecvError;
 
@@ -53,6 +76,17 @@ impl fmt::Display for RecvError {
 impl Error for RecvError {}
 
 /// Why there is no value now.
+///
+/// # Examples
+///
+/// ```
+/// use waitline::oneshot::{self, TryRecvError};
+///
+/// let (sender, receiver) = oneshot::channel::<u32>();
+/// assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
+/// drop(sender);
+/// assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TryRecvError {
     /// The sender has not sent a value yet, and still can.
@@ -79,6 +113,18 @@ impl From<RecvError> for TryRecvError {
 }
 
 /// Why no value came in time.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use waitline::oneshot::{self, RecvTimeoutError};
+///
+/// let (sender, receiver) = oneshot::channel::<u32>();
+/// assert_eq!(receiver.recv_for(Duration::from_millis(1)), Err(RecvTimeoutError::Timeout));
+/// drop(sender);
+/// assert_eq!(receiver.recv_for(Duration::from_millis(1)), Err(RecvTimeoutError::Disconnected));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecvTimeoutError {
     /// The time was up before the sender had sent a value.

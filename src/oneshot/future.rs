@@ -11,7 +11,7 @@ use super::{Receiver, RecvError};
 ///
 /// It needs no particular executor. It keeps the waker of the last poll only: one that is replaced is dropped at once, and so is
 /// the last one when the future is dropped or turned back [`into_receiver`](RecvFuture::into_receiver). Polled again after it was
-/// ready, it is ready again, with [`RecvError`].
+/// ready, it is ready again, with [`RecvError`]. When it is ready, memory is ordered as by [`Receiver::recv`].
 ///
 /// # Examples
 ///
@@ -37,7 +37,7 @@ impl<T> RecvFuture<T> {
         RecvFuture { receiver }
     }
 
-    /// Back to blocking: the receiver, with whatever it has not received yet.
+    /// Back to blocking: the receiver, with whatever it has not received yet. Orders nothing.
     ///
     /// # Examples
     ///

@@ -51,7 +51,7 @@ pub use self::shared::SharedReceiver;
 
 /// The two ends of a channel for one value.
 ///
-/// Makes the channel's one allocation.
+/// Makes the channel's one allocation. What they order is in [the module's description](self#memory-ordering).
 ///
 /// # Examples
 ///
@@ -62,7 +62,7 @@ pub use self::shared::SharedReceiver;
 /// sender.send("the value").unwrap();
 /// assert_eq!(receiver.recv(), Ok("the value"));
 /// ```
-#[doc(alias("promise", "future"))]
+#[doc(alias("promise", "future", "get_future", "CompletableFuture", "packaged_task"))]
 #[must_use]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     let channel = channel::Channel::allocate();

@@ -56,7 +56,7 @@ impl<T> Receiver<T> {
     }
 
     /// Whether the channel is settled: [`try_recv`](Receiver::try_recv) will not say [`Empty`](TryRecvError::Empty). Once so, it
-    /// stays so.
+    /// stays so. Never waits. `true` orders memory as [`wait`](Receiver::wait) does, `false` orders nothing.
     ///
     /// # Examples
     ///
@@ -68,6 +68,7 @@ impl<T> Receiver<T> {
     /// sender.send(5).unwrap();
     /// assert!(receiver.is_ready());
     /// ```
+    #[doc(alias("isDone", "is_terminated"))]
     #[must_use]
     #[inline]
     pub fn is_ready(&self) -> bool {
@@ -75,6 +76,8 @@ impl<T> Receiver<T> {
     }
 
     /// Takes the value if it is there. Never waits, never spins, makes no system call.
+    ///
+    /// Orders memory as [`recv`](Receiver::recv), but for [`TryRecvError::Empty`], which orders nothing.
     ///
     /// # Errors
     ///
@@ -91,6 +94,7 @@ impl<T> Receiver<T> {
     /// drop(sender);
     /// assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
     /// ```
+    #[doc(alias = "poll")]
     #[inline]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         match self.settling().now() {
@@ -100,6 +104,9 @@ impl<T> Receiver<T> {
     }
 
     /// Takes the value, waiting for it as long as it takes.
+    ///
+    /// Returns when the value is there, or it is known that none will come any more. Everything before the send, or before the
+    /// drop of the sender, happens before that.
     ///
     /// # Errors
     ///
@@ -115,7 +122,7 @@ impl<T> Receiver<T> {
     /// thread::spawn(move || sender.send(5));
     /// assert_eq!(receiver.recv(), Ok(5));
     /// ```
-    #[doc(alias = "get")]
+    #[doc(alias("get", "blocking_recv", "join"))]
     #[inline]
     pub fn recv(&self) -> Result<T, RecvError> {
         self.take(self.settling().for_ever()).ok_or(RecvError)
@@ -131,7 +138,7 @@ impl<T> Receiver<T> {
     ///    later.
     ///
     /// A `timeout` that the clock can't represent, such as `Duration::MAX`, waits as [`recv`](Receiver::recv) does.
-    /// `Duration::ZERO` reads no clock.
+    /// `Duration::ZERO` reads no clock. Orders memory as [`recv`](Receiver::recv), but for a timeout, which orders nothing.
     ///
     /// # Examples
     ///
@@ -143,7 +150,7 @@ impl<T> Receiver<T> {
     /// assert_eq!(receiver.recv_for(Duration::from_millis(1)), Err(RecvTimeoutError::Timeout));
     /// # drop(sender);
     /// ```
-    #[doc(alias = "recv_timeout")]
+    #[doc(alias("recv_timeout", "get_timeout"))]
     #[inline]
     pub fn recv_for(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.take_in_time(self.settling().within(timeout))
@@ -151,8 +158,8 @@ impl<T> Receiver<T> {
 
     /// Takes the value, waiting for it no longer than until `deadline`, on the deadline's clock.
     ///
-    /// Returns as [`recv_for`](Receiver::recv_for) does. When the deadline has passed already, that takes at most a clock read and
-    /// no system call.
+    /// Returns and orders memory as [`recv_for`](Receiver::recv_for) does. When the deadline has passed already, that takes at
+    /// most a clock read and no system call.
     ///
     /// # Examples
     ///
@@ -170,7 +177,8 @@ impl<T> Receiver<T> {
         self.take_in_time(self.settling().until(deadline.into()))
     }
 
-    /// Waits until the channel is settled, as long as it takes, and leaves the value where it is.
+    /// Waits until the channel is settled, as long as it takes, and leaves the value where it is. Returns and orders memory as
+    /// [`recv`](Receiver::recv) does.
     ///
     /// # Examples
     ///
@@ -194,7 +202,7 @@ impl<T> Receiver<T> {
     /// 1. `Ok` as soon as there is a value, or it is known that none will come any more;
     /// 2. [`TimedOut`] once the time is up and a last look has found neither.
     ///
-    /// Extreme timeouts are as for [`recv_for`](Receiver::recv_for).
+    /// Extreme timeouts are as for [`recv_for`](Receiver::recv_for), and so is memory ordering.
     ///
     /// # Examples
     ///
@@ -217,8 +225,8 @@ impl<T> Receiver<T> {
     /// Waits until the channel is settled, no longer than until `deadline`, on the deadline's clock, and leaves the value where it
     /// is.
     ///
-    /// Returns as [`wait_for`](Receiver::wait_for) does. When the deadline has passed already, that takes at most a clock read and
-    /// no system call.
+    /// Returns and orders memory as [`wait_for`](Receiver::wait_for) does. When the deadline has passed already, that takes at
+    /// most a clock read and no system call.
     ///
     /// # Examples
     ///
@@ -243,7 +251,7 @@ impl<T> Receiver<T> {
 
     /// Makes it a receiver for many threads, which lends the value instead of giving it away.
     ///
-    /// A value that has been received before is gone: the shared receiver says *disconnected*.
+    /// A value that has been received before is gone: the shared receiver says *disconnected*. Orders nothing.
     ///
     /// # Examples
     ///

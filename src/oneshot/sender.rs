@@ -45,8 +45,9 @@ impl<T> Sender<T> {
 
     /// Sends the value, and wakes the receiver if that waits. Never waits.
     ///
-    /// Makes a system call only if a thread waits, or one that shared the receiver has timed out. A waker that the receiver left
-    /// is woken at last: whatever that does, or if it panics, the value has been sent.
+    /// Makes a system call only if a thread waits, or one that shared the receiver has timed out. A waker that the receiver
+    /// left is woken at last: whatever that does, or if it panics, the value has been sent. Everything before this call happens
+    /// before the return of every call that finds the value.
     ///
     /// # Errors
     ///

@@ -59,6 +59,8 @@ impl<T> SharedReceiver<T> {
 
     /// The value, if it is there. Never waits, never spins, makes no system call.
     ///
+    /// Orders memory as [`wait`](SharedReceiver::wait), but for [`TryRecvError::Empty`], which orders nothing.
+    ///
     /// # Errors
     ///
     /// [`TryRecvError::Empty`] if the sender has neither sent nor left; [`TryRecvError::Disconnected`] if no value will come any
@@ -85,6 +87,9 @@ impl<T> SharedReceiver<T> {
     }
 
     /// The value, waiting for it as long as it takes.
+    ///
+    /// Returns when the value is there, or it is known that none will come any more. Everything before the send, or before the
+    /// drop of the sender, happens before that.
     ///
     /// # Errors
     ///
@@ -116,7 +121,7 @@ impl<T> SharedReceiver<T> {
     /// 3. [`RecvTimeoutError::Timeout`] once the time is up and a last look has found neither.
     ///
     /// A `timeout` that the clock can't represent, such as `Duration::MAX`, waits as [`wait`](SharedReceiver::wait) does.
-    /// `Duration::ZERO` reads no clock.
+    /// `Duration::ZERO` reads no clock. Orders memory as [`wait`](SharedReceiver::wait), but for a timeout, which orders nothing.
     ///
     /// # Examples
     ///
@@ -138,8 +143,8 @@ impl<T> SharedReceiver<T> {
 
     /// The value, waiting for it no longer than until `deadline`, on the deadline's clock.
     ///
-    /// Returns as [`wait_for`](SharedReceiver::wait_for) does. When the deadline has passed already, that takes at most a clock read
-    /// and no system call.
+    /// Returns and orders memory as [`wait_for`](SharedReceiver::wait_for) does. When the deadline has passed already, that
+    /// takes at most a clock read and no system call.
     ///
     /// # Examples
     ///

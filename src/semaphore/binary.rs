@@ -104,7 +104,7 @@ fn has_waiters(state: u32) -> bool {
 ///     }
 /// });
 /// ```
-#[doc(alias("AutoResetEvent", "binary_semaphore", "event"))]
+#[doc(alias("AutoResetEvent", "binary_semaphore", "event", "Notify", "Parker"))]
 pub struct BinarySemaphore {
     state: AtomicU32,
 }
@@ -132,7 +132,7 @@ impl BinarySemaphore {
 
     /// Takes the permit, waiting for it as long as it takes.
     ///
-    /// Returns when this thread has taken the permit.
+    /// Returns when this thread has taken the permit. Everything before each release so far happens before that.
     ///
     /// # Examples
     ///
@@ -146,7 +146,7 @@ impl BinarySemaphore {
     ///     ready.acquire(); // returns once the other thread has released
     /// });
     /// ```
-    #[doc(alias("down", "P", "wait"))]
+    #[doc(alias("down", "P", "wait", "sem_wait", "notified", "park", "WaitOne"))]
     #[inline]
     pub fn acquire(&self) {
         if !self.try_acquire() {
@@ -155,6 +155,8 @@ impl BinarySemaphore {
     }
 
     /// Takes the permit if it is available now. Never waits, never spins, makes no system call.
+    ///
+    /// `true` orders memory as [`acquire`](BinarySemaphore::acquire) does, `false` orders nothing.
     ///
     /// # Examples
     ///
@@ -165,6 +167,7 @@ impl BinarySemaphore {
     /// assert!(semaphore.try_acquire());
     /// assert!(!semaphore.try_acquire());
     /// ```
+    #[doc(alias("sem_trywait", "try_wait"))]
     #[must_use = "whether the permit was taken"]
     #[inline]
     pub fn try_acquire(&self) -> bool {
@@ -180,7 +183,8 @@ impl BinarySemaphore {
     /// 2. `false` once the time is up and a last look has not found the permit.
     ///
     /// A `timeout` that the clock can't represent, such as `Duration::MAX`, waits as
-    /// [`acquire`](BinarySemaphore::acquire) does. `Duration::ZERO` reads no clock.
+    /// [`acquire`](BinarySemaphore::acquire) does. `Duration::ZERO` reads no clock. Orders memory as
+    /// [`try_acquire`](BinarySemaphore::try_acquire).
     ///
     /// # Examples
     ///
@@ -191,7 +195,7 @@ impl BinarySemaphore {
     /// let semaphore = BinarySemaphore::new(false);
     /// assert!(!semaphore.try_acquire_for(Duration::from_millis(1)));
     /// ```
-    #[doc(alias("acquire_timeout", "wait_timeout"))]
+    #[doc(alias("acquire_timeout", "wait_timeout", "park_timeout"))]
     #[must_use = "whether the permit was taken"]
     #[inline]
     pub fn try_acquire_for(&self, timeout: Duration) -> bool {
@@ -206,6 +210,8 @@ impl BinarySemaphore {
     /// 2. `false` once that clock has reached the deadline and a last look has not found the permit. When it has passed
     ///    already, that takes at most a clock read and no system call.
     ///
+    /// Orders memory as [`try_acquire`](BinarySemaphore::try_acquire).
+    ///
     /// # Examples
     ///
     /// ```
@@ -216,17 +222,18 @@ impl BinarySemaphore {
     /// assert!(semaphore.try_acquire_until(SystemTime::UNIX_EPOCH));
     /// assert!(!semaphore.try_acquire_until(SystemTime::now() + Duration::from_millis(1)));
     /// ```
-    #[doc(alias = "acquire_deadline")]
+    #[doc(alias("acquire_deadline", "sem_timedwait", "sem_clockwait", "park_deadline"))]
     #[must_use = "whether the permit was taken"]
     #[inline]
     pub fn try_acquire_until(&self, deadline: impl Into<Deadline>) -> bool {
         wait::until(deadline.into(), || self.look(), |deadline| self.take_slow(deadline)).is_some()
     }
 
-    /// Makes the permit available, and wakes one thread if it was not and any waits.
+    /// Makes the permit available, and wakes one thread if it was not and any waits. Never waits.
     ///
     /// Returns whether the permit was *not* available before: `false` means that this release was one too many and had
-    /// no effect but its memory ordering.
+    /// no effect but its memory ordering: everything before this call happens before the return of the call that takes the
+    /// permit next.
     ///
     /// # Examples
     ///
@@ -237,7 +244,7 @@ impl BinarySemaphore {
     /// assert!(semaphore.release());
     /// assert!(!semaphore.release());
     /// ```
-    #[doc(alias("up", "V", "post", "signal", "set"))]
+    #[doc(alias("up", "V", "post", "signal", "sem_post", "set", "notify_one", "unpark"))]
     #[inline]
     #[allow(unsafe_code, reason = "one implementation, on a raw pointer")]
     pub fn release(&self) -> bool {
@@ -249,7 +256,7 @@ impl BinarySemaphore {
     /// on the stack of the thread that waits.
     ///
     /// Nothing of the semaphore is touched after the one write that makes the permit available, and no
-    /// `&BinarySemaphore` is formed.
+    /// `&BinarySemaphore` is formed. Returns and orders memory as [`release`](BinarySemaphore::release).
     ///
     /// # Safety
     ///

@@ -134,7 +134,7 @@ impl Semaphore {
 
     /// Takes a permit, waiting for one as long as it takes.
     ///
-    /// Returns when this thread has taken a permit.
+    /// Returns when this thread has taken a permit. Everything before each release so far happens before that.
     ///
     /// # Examples
     ///
@@ -148,7 +148,7 @@ impl Semaphore {
     ///     done.acquire(); // returns once the other thread has released
     /// });
     /// ```
-    #[doc(alias("down", "P", "wait", "sem_wait"))]
+    #[doc(alias("down", "P", "wait", "sem_wait", "WaitOne"))]
     #[inline]
     pub fn acquire(&self) {
         if !self.try_acquire() {
@@ -157,6 +157,8 @@ impl Semaphore {
     }
 
     /// Takes a permit if one is available now. Never waits, never spins, makes no system call.
+    ///
+    /// `true` orders memory as [`acquire`](Semaphore::acquire) does, `false` orders nothing.
     ///
     /// # Examples
     ///
@@ -167,7 +169,7 @@ impl Semaphore {
     /// assert!(semaphore.try_acquire());
     /// assert!(!semaphore.try_acquire());
     /// ```
-    #[doc(alias = "sem_trywait")]
+    #[doc(alias("sem_trywait", "try_wait", "try_down"))]
     #[must_use = "whether a permit was taken"]
     #[inline]
     pub fn try_acquire(&self) -> bool {
@@ -183,7 +185,7 @@ impl Semaphore {
     /// 2. `false` once the time is up and a last look has found no permit.
     ///
     /// A `timeout` that the clock can't represent, such as `Duration::MAX`, waits as [`acquire`](Semaphore::acquire)
-    /// does. `Duration::ZERO` reads no clock.
+    /// does. `Duration::ZERO` reads no clock. Orders memory as [`try_acquire`](Semaphore::try_acquire).
     ///
     /// # Examples
     ///
@@ -195,7 +197,7 @@ impl Semaphore {
     /// assert!(semaphore.try_acquire_for(Duration::ZERO));
     /// assert!(!semaphore.try_acquire_for(Duration::from_millis(1)));
     /// ```
-    #[doc(alias("acquire_timeout", "wait_timeout"))]
+    #[doc(alias("acquire_timeout", "wait_timeout", "down_timeout"))]
     #[must_use = "whether a permit was taken"]
     #[inline]
     pub fn try_acquire_for(&self, timeout: Duration) -> bool {
@@ -209,6 +211,8 @@ impl Semaphore {
     /// 1. `true` as soon as this thread has taken a permit: an available permit beats a deadline that has passed;
     /// 2. `false` once that clock has reached the deadline and a last look has found no permit. When it has passed
     ///    already, that takes at most a clock read and no system call.
+    ///
+    /// Orders memory as [`try_acquire`](Semaphore::try_acquire).
     ///
     /// # Examples
     ///
@@ -230,7 +234,9 @@ impl Semaphore {
         self.take_until(1, deadline)
     }
 
-    /// Makes one more permit available, and wakes one thread if any waits.
+    /// Makes one more permit available, and wakes one thread if any waits. Never waits.
+    ///
+    /// Everything before this call happens before the return of each call that acquires later.
     ///
     /// # Panics
     ///
@@ -253,6 +259,7 @@ impl Semaphore {
     }
 
     /// Makes `n` more permits available, and wakes at most `n` threads, if as many wait. Releasing none is a no-op.
+    /// Never waits. Orders memory as [`release`](Semaphore::release).
     ///
     /// # Panics
     ///
@@ -268,7 +275,7 @@ impl Semaphore {
     /// semaphore.release_many(3);
     /// assert_eq!(semaphore.available_permits(), 3);
     /// ```
-    #[doc(alias = "add_permits")]
+    #[doc(alias("add_permits", "post_multiple"))]
     #[inline]
     #[track_caller]
     #[allow(unsafe_code, reason = "one implementation, on a raw pointer")]
@@ -282,7 +289,7 @@ impl Semaphore {
     ///
     /// Nothing of the semaphore is touched after the one write that makes the permits available, and no
     /// `&Semaphore` is formed. (A `&self` method must not be called on an object that another thread frees before the
-    /// method returns.)
+    /// method returns.) Orders memory as [`release`](Semaphore::release).
     ///
     /// # Safety
     ///
@@ -344,6 +351,7 @@ impl Semaphore {
     /// let permit = semaphore.acquire_permits(2);
     /// assert_eq!(semaphore.available_permits(), 3);
     /// ```
+    #[doc(alias("sem_getvalue", "CurrentCount"))]
     #[must_use]
     #[inline]
     pub fn available_permits(&self) -> usize {

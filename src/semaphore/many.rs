@@ -36,7 +36,7 @@ use crate::wait::{Awake, Step, Waiter};
 impl Semaphore {
     /// Takes `n` permits, waiting for them as long as it takes. Taking none is a no-op.
     ///
-    /// Returns when this thread has taken all `n`.
+    /// Returns when this thread has taken all `n`. Everything before each release so far happens before that.
     ///
     /// If fewer than `n` are available, the call collects what there is, piece by piece, so that a stream of calls for
     /// single permits starves it no more than it starves a call for one. One call at a time collects; others that want
@@ -70,6 +70,8 @@ impl Semaphore {
 
     /// Takes `n` permits if as many are available now, or none. Taking none is a no-op that succeeds.
     ///
+    /// Never waits. `true` orders memory as [`acquire_many`](Semaphore::acquire_many) does, `false` orders nothing.
+    ///
     /// # Panics
     ///
     /// If `n` is greater than [`MAX_PERMITS`](Semaphore::MAX_PERMITS).
@@ -95,7 +97,7 @@ impl Semaphore {
     ///
     /// Returns as [`try_acquire_for`](Semaphore::try_acquire_for) does: all `n` or none. Waits as
     /// [`acquire_many`](Semaphore::acquire_many) does, so what is being collected is held back until the time is up,
-    /// and then given back at once.
+    /// and then given back at once. Orders memory as [`try_acquire_many`](Semaphore::try_acquire_many).
     ///
     /// # Panics
     ///
@@ -121,7 +123,8 @@ impl Semaphore {
     /// Takes `n` permits, waiting for them no longer than until `deadline`, on the deadline's clock.
     ///
     /// Returns as [`try_acquire_until`](Semaphore::try_acquire_until) does, and waits as
-    /// [`try_acquire_many_for`](Semaphore::try_acquire_many_for) does.
+    /// [`try_acquire_many_for`](Semaphore::try_acquire_many_for) does. Orders memory as
+    /// [`try_acquire_many`](Semaphore::try_acquire_many).
     ///
     /// # Panics
     ///

@@ -27,6 +27,7 @@ use crate::Deadline;
 /// drop(table);
 /// assert_eq!(seats.available_permits(), 4);
 /// ```
+#[doc(alias("SemaphorePermit", "SemaphoreGuard"))]
 #[must_use = "the permits are given back as soon as this is dropped"]
 #[derive(Debug)]
 pub struct Permit<'a> {
@@ -36,12 +37,21 @@ pub struct Permit<'a> {
 
 impl Permit<'_> {
     /// How many permits this holds.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use waitline::Semaphore;
+    ///
+    /// let semaphore = Semaphore::new(3);
+    /// assert_eq!(semaphore.acquire_permits(2).num_permits(), 2);
+    /// ```
     #[must_use]
     pub fn num_permits(&self) -> usize {
         self.permits as usize
     }
 
-    /// Lets go of the permits without giving them back: the semaphore has so many fewer from now on.
+    /// Lets go of the permits without giving them back: the semaphore has so many fewer from now on. Orders nothing.
     ///
     /// # Examples
     ///
@@ -52,6 +62,7 @@ impl Permit<'_> {
     /// semaphore.acquire_permit().forget();
     /// assert_eq!(semaphore.available_permits(), 2);
     /// ```
+    #[doc(alias = "forget_permits")]
     pub fn forget(self) {
         mem::forget(self);
     }
@@ -66,7 +77,7 @@ impl Drop for Permit<'_> {
 
 /// Permits of a [`Semaphore`] in an [`Arc`], given back when this is dropped.
 ///
-/// As [`Permit`], but it keeps the semaphore alive by itself, so it can be stored or sent anywhere. Made by
+/// As [`Permit`] in everything, but it keeps the semaphore alive by itself, so it can be stored or sent anywhere. Made by
 /// [`acquire_owned`](Semaphore::acquire_owned) and its `try_` forms.
 ///
 /// # Examples
@@ -85,6 +96,7 @@ impl Drop for Permit<'_> {
 /// worker.join().unwrap();
 /// assert_eq!(semaphore.available_permits(), 2);
 /// ```
+#[doc(alias("OwnedSemaphorePermit", "SemaphoreGuardArc"))]
 #[must_use = "the permits are given back as soon as this is dropped"]
 #[derive(Debug)]
 pub struct OwnedPermit {
@@ -94,12 +106,22 @@ pub struct OwnedPermit {
 
 impl OwnedPermit {
     /// How many permits this holds.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use waitline::Semaphore;
+    ///
+    /// let semaphore = Arc::new(Semaphore::new(3));
+    /// assert_eq!(semaphore.acquire_owned(2).num_permits(), 2);
+    /// ```
     #[must_use]
     pub fn num_permits(&self) -> usize {
         self.permits as usize
     }
 
-    /// Lets go of the permits without giving them back: the semaphore has so many fewer from now on.
+    /// Lets go of the permits without giving them back: the semaphore has so many fewer from now on. Orders nothing.
     ///
     /// # Examples
     ///
@@ -111,6 +133,7 @@ impl OwnedPermit {
     /// semaphore.acquire_owned(2).forget();
     /// assert_eq!(semaphore.available_permits(), 1);
     /// ```
+    #[doc(alias = "forget_permits")]
     pub fn forget(mut self) {
         // Not mem::forget, which would keep the semaphore for ever.
         self.permits = 0;
@@ -129,7 +152,7 @@ impl Drop for OwnedPermit {
 impl Semaphore {
     /// [`acquire`](Semaphore::acquire)s a permit that gives itself back.
     ///
-    /// Returns when this thread has taken a permit.
+    /// Returns when this thread has taken a permit, and orders memory as [`acquire`](Semaphore::acquire).
     ///
     /// # Examples
     ///
@@ -149,7 +172,7 @@ impl Semaphore {
         self.permit(1)
     }
 
-    /// A permit that gives itself back, if one is available now.
+    /// A permit that gives itself back, if one is available now, as with [`try_acquire`](Semaphore::try_acquire).
     ///
     /// # Examples
     ///
@@ -167,7 +190,7 @@ impl Semaphore {
         self.try_acquire().then(|| self.permit(1))
     }
 
-    /// A permit that gives itself back, if one can be had within `timeout`, as with
+    /// A permit that gives itself back, if one can be had within `timeout` on the monotonic clock, as with
     /// [`try_acquire_for`](Semaphore::try_acquire_for).
     ///
     /// # Examples
@@ -186,7 +209,7 @@ impl Semaphore {
         self.try_acquire_for(timeout).then(|| self.permit(1))
     }
 
-    /// A permit that gives itself back, if one can be had by `deadline`, as with
+    /// A permit that gives itself back, if one can be had by `deadline` on its own clock, as with
     /// [`try_acquire_until`](Semaphore::try_acquire_until).
     ///
     /// # Examples
@@ -225,7 +248,8 @@ impl Semaphore {
         self.permit(checked(n))
     }
 
-    /// `n` permits that give themselves back together, if as many are available now.
+    /// `n` permits that give themselves back together, if as many are available now, as with
+    /// [`try_acquire_many`](Semaphore::try_acquire_many).
     ///
     /// # Panics
     ///
@@ -246,8 +270,8 @@ impl Semaphore {
         self.try_acquire_many(n).then(|| self.permit(checked(n)))
     }
 
-    /// `n` permits that give themselves back together, if all can be had within `timeout`, as with
-    /// [`try_acquire_many_for`](Semaphore::try_acquire_many_for).
+    /// `n` permits that give themselves back together, if all can be had within `timeout` on the monotonic
+    /// clock, as with [`try_acquire_many_for`](Semaphore::try_acquire_many_for).
     ///
     /// # Panics
     ///
@@ -269,8 +293,8 @@ impl Semaphore {
         self.try_acquire_many_for(n, timeout).then(|| self.permit(checked(n)))
     }
 
-    /// `n` permits that give themselves back together, if all can be had by `deadline`, as with
-    /// [`try_acquire_many_until`](Semaphore::try_acquire_many_until).
+    /// `n` permits that give themselves back together, if all can be had by `deadline` on its own clock, as
+    /// with [`try_acquire_many_until`](Semaphore::try_acquire_many_until).
     ///
     /// # Panics
     ///
@@ -310,6 +334,7 @@ impl Semaphore {
     /// let permit = semaphore.acquire_owned(2);
     /// assert_eq!(permit.num_permits(), 2);
     /// ```
+    #[doc(alias("acquire_many_owned", "acquire_arc"))]
     #[inline]
     #[track_caller]
     pub fn acquire_owned(self: &Arc<Self>, n: usize) -> OwnedPermit {
@@ -317,7 +342,8 @@ impl Semaphore {
         self.owned_permit(checked(n))
     }
 
-    /// `n` permits that give themselves back together and keep the semaphore alive, if as many are available now.
+    /// `n` permits that give themselves back together and keep the semaphore alive, if as many are available now, as
+    /// with [`try_acquire_many`](Semaphore::try_acquire_many).
     ///
     /// # Panics
     ///
@@ -332,6 +358,7 @@ impl Semaphore {
     /// let semaphore = Arc::new(Semaphore::new(2));
     /// assert!(semaphore.try_acquire_owned(3).is_none());
     /// ```
+    #[doc(alias("try_acquire_many_owned", "try_acquire_arc"))]
     #[must_use = "the permits are given back as soon as they are dropped"]
     #[inline]
     #[track_caller]
@@ -340,7 +367,7 @@ impl Semaphore {
     }
 
     /// `n` permits that give themselves back together and keep the semaphore alive, if all can be had within
-    /// `timeout`, as with [`try_acquire_many_for`](Semaphore::try_acquire_many_for).
+    /// `timeout` on the monotonic clock, as with [`try_acquire_many_for`](Semaphore::try_acquire_many_for).
     ///
     /// # Panics
     ///
@@ -363,8 +390,8 @@ impl Semaphore {
         self.try_acquire_many_for(n, timeout).then(|| self.owned_permit(checked(n)))
     }
 
-    /// `n` permits that give themselves back together and keep the semaphore alive, if all can be had by `deadline`,
-    /// as with [`try_acquire_many_until`](Semaphore::try_acquire_many_until).
+    /// `n` permits that give themselves back together and keep the semaphore alive, if all can be had by `deadline`
+    /// on its own clock, as with [`try_acquire_many_until`](Semaphore::try_acquire_many_until).
     ///
     /// # Panics
     ///

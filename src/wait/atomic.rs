@@ -21,9 +21,9 @@ use crate::{Deadline, TimedOut, wait};
 ///
 /// # Wake-ups
 ///
-/// A notification reaches the waiters of its own address only, in the order in which they began to wait, whatever else in the process is
-/// waited for. While nobody waits it costs a full fence, a load or two and no system call. That fence also orders it after any store
-/// before it, however that was ordered: a notification after a `Relaxed` store is not lost.
+/// A notification reaches the waiters of its own address only, in the order in which they began to wait, whatever else in the
+/// process is waited for. While nobody waits it costs a full fence, a load or two and no system call. That fence also orders it
+/// after any store before it, however that was ordered: a notification after a `Relaxed` store is not lost.
 ///
 /// A thread that is notified in vain, because the value is the old one by the time that it looks, goes on waiting as one that has
 /// just come.
@@ -99,12 +99,13 @@ use crate::{Deadline, TimedOut, wait};
 ///     }
 /// });
 /// ```
-#[doc(alias("atomic_wait", "atomic_notify_one", "futex", "WaitOnAddress", "parking_lot_core"))]
+#[doc(alias("atomic_wait", "atomic_notify_one", "futex", "WaitOnAddress", "ParkingLot", "parking_lot_core"))]
 pub trait AtomicWait: sealed::Sealed {
     /// What the atomic holds.
     type Value: Copy + PartialEq;
 
-    /// Waits until the value is not `old`, as long as it takes, and returns it.
+    /// Waits until the value is not `old`, as long as it takes, and returns the new one, as loaded with the order given.
+    /// Nothing else is ordered.
     ///
     /// # Panics
     ///
@@ -126,14 +127,15 @@ pub trait AtomicWait: sealed::Sealed {
     ///     assert!(ready.wait(false, Acquire));
     /// });
     /// ```
+    #[doc(alias("futex_wait", "park"))]
     fn wait(&self, old: Self::Value, order: Ordering) -> Self::Value;
 
     /// Waits until the value is not `old`, no longer than `timeout` on the monotonic clock.
     ///
     /// Returns
     ///
-    /// 1. the value as soon as it differs, also with a `timeout` of zero;
-    /// 2. [`TimedOut`] once the time is up and a last look has found the old value.
+    /// 1. the value as soon as a load of the order given finds that it differs, also with a `timeout` of zero;
+    /// 2. [`TimedOut`] once the time is up and a last look has found the old value, which orders nothing.
     ///
     /// A `timeout` that the clock can't represent, such as `Duration::MAX`, waits as [`wait`](AtomicWait::wait) does.
     /// `Duration::ZERO` reads no clock. A notification that comes at that very moment goes to another waiter.
@@ -159,8 +161,8 @@ pub trait AtomicWait: sealed::Sealed {
 
     /// Waits until the value is not `old`, no longer than until `deadline`, on the deadline's clock.
     ///
-    /// Returns as [`wait_for`](AtomicWait::wait_for) does. When the deadline has passed already, that takes at most a clock read and no
-    /// system call.
+    /// Returns and orders memory as [`wait_for`](AtomicWait::wait_for) does. When the deadline has passed already, that takes
+    /// at most a clock read and no system call.
     ///
     /// # Panics
     ///
@@ -184,14 +186,24 @@ pub trait AtomicWait: sealed::Sealed {
         deadline: impl Into<Deadline>,
     ) -> Result<Self::Value, TimedOut>;
 
-    /// Wakes the thread that has waited longest on this atomic, if any does.
+    /// Wakes the thread that has waited longest on this atomic, if any does. Never waits for it, and is not remembered.
+    ///
+    /// Comes after every store before it, however that was ordered, and orders nothing else.
     ///
     /// # Examples
     ///
-    /// See [`wait`](AtomicWait::wait).
+    /// ```
+    /// use std::sync::atomic::{AtomicU32, Ordering::Release};
+    /// use waitline::AtomicWait;
+    ///
+    /// static JOBS: AtomicU32 = AtomicU32::new(0);
+    /// JOBS.fetch_add(1, Release); // one job, for one thread
+    /// JOBS.notify_one();
+    /// ```
+    #[doc(alias("futex_wake", "wake_one", "WakeByAddressSingle"))]
     fn notify_one(&self);
 
-    /// Wakes all threads that wait on this atomic now.
+    /// Wakes all threads that wait on this atomic now. Orders memory as [`notify_one`](AtomicWait::notify_one).
     ///
     /// # Examples
     ///
@@ -209,12 +221,12 @@ pub trait AtomicWait: sealed::Sealed {
     ///     generation.notify_all();
     /// });
     /// ```
+    #[doc(alias("notify_waiters", "wake_all", "WakeByAddressAll", "broadcast"))]
     fn notify_all(&self);
 
-    /// [`notify_one`](AtomicWait::notify_one) for an atomic that may be gone: one that the store before has allowed others to free.
-    ///
-    /// The address is a key only. Should something else be there by now that is waited on, its waiter is woken in vain, looks, and
-    /// goes on waiting.
+    /// [`notify_one`](AtomicWait::notify_one) for an atomic that may be gone, since the store before has allowed others to free
+    /// it. Orders memory as that one. The address is a key only. Should something else be there by now that is waited on, its
+    /// waiter is woken in vain, looks, and goes on waiting.
     ///
     /// # Examples
     ///
