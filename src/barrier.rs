@@ -4,12 +4,24 @@
 //!
 //! One 64-bit word, whose lower half is what waiters sleep on:
 //!
+//! ```text
+//!  63          48 47          32 31                     1      0
+//! ┌──────────────┬──────────────┬────────────────────────┬─────────┐
+//! │   expected   │   missing    │         phase          │ waiters │
+//! └──────────────┴──────────────┴────────────────────────┴─────────┘
+//!                                asleep here: who has arrived, or
+//!                                waits to, until the function is done
+//! ```
+//!
 //! | bits   | name     | meaning |
 //! |--------|----------|---------|
 //! | 0      | waiters  | threads may sleep until the phase ends. May be set in vain. |
 //! | 1..32  | phase    | counts up at the end of each phase, and comes round after 2^31 of them |
 //! | 32..48 | missing  | how many have not arrived yet. 0 while the completion function runs (*tripping*), and once nobody can arrive any more. |
 //! | 48..64 | expected | how many have to arrive in the next phase. 0: all have left (*deserted*). 2^16 − 1: the function has panicked (*poisoned*). |
+//!
+//! It is the central barrier of J. Mellor-Crummey and M. Scott, "Algorithms for Scalable Synchronization on Shared-Memory
+//! Multiprocessors" (1991), with a phase number for its sense.
 //!
 //! # Invariants
 //!

@@ -2,6 +2,14 @@
 //!
 //! # State word
 //!
+//! ```text
+//!  31                             1      0
+//! ┌─────────────────────────────────┬─────────┐
+//! │              count              │ waiters │
+//! └─────────────────────────────────┴─────────┘
+//!  asleep on the whole word: who waits for 0
+//! ```
+//!
 //! | bits  | name    | meaning |
 //! |-------|---------|---------|
 //! | 0     | waiters | threads may sleep until the latch opens. May be set in vain. |

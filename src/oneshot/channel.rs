@@ -10,6 +10,15 @@
 //! | 3   | `PARKED` | receiver | threads may sleep until the channel is settled. May be set in vain. |
 //! | 4   | `WAKER`  | receiver | a waker is in its slot |
 //!
+//! ```text
+//!           ┌─ send ─▶ CLOSED | VALUE ─ receive ─┐
+//!  (empty) ─┤                                    ├─▶ CLOSED
+//!           └─ drop of the sender ───────────────┘
+//!
+//!  PARKED and WAKER come and go in the empty state, and may stand beside CLOSED.
+//!  GONE is the receiver's last write, unless it frees.
+//! ```
+//!
 //! # Invariants
 //!
 //! * I1. The value slot is the sender's until `VALUE`, and the receiver's from then on.

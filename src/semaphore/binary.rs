@@ -2,6 +2,14 @@
 //!
 //! # State word
 //!
+//! ```text
+//!  31                             1       0
+//! ┌─────────────────────────────────┬───────────┐
+//! │             waiters             │ AVAILABLE │
+//! └─────────────────────────────────┴───────────┘
+//!  asleep on the whole word: who wants the permit
+//! ```
+//!
 //! | bits  | name        | meaning |
 //! |-------|-------------|---------|
 //! | 0     | `AVAILABLE` | the one permit is there |

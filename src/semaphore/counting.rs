@@ -5,6 +5,14 @@
 //! One 64-bit word, so that one read-modify-write answers both "is there a permit?" and "must I wake?", as in glibc's
 //! semaphores since 2.21:
 //!
+//! ```text
+//!   63     62    61              32 31                            0
+//! ┌──────┬───────┬─────────────────┬───────────────────────────────┐
+//! │ TURN │ QUEUE │     waiters     │            permits            │
+//! └──────┴───────┴─────────────────┴───────────────────────────────┘
+//!  asleep here: who wants TURN       asleep here: who wants a permit
+//! ```
+//!
 //! | bits   | name    | meaning |
 //! |--------|---------|---------|
 //! | 0..32  | permits | how many are available. Whoever waits for a permit sleeps on this half while it is 0. |

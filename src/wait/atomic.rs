@@ -44,7 +44,7 @@ use crate::{Deadline, TimedOut, wait};
 ///
 /// # Examples
 ///
-/// A lock by hand, made of one byte:
+/// A lock by hand, made of one byte (the third one of U. Drepper, "Futexes Are Tricky"):
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU8, Ordering::{Acquire, Relaxed, Release}};

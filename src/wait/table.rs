@@ -1,8 +1,8 @@
 //! Who waits on which address: a table of queues, so that a notification ends the waits on its own address only, in the order in
 //! which they began.
 //!
-//! An address is a key and is never read. Its bucket is found by a hash with a seed of this process. A waiter's node lives on its
-//! own stack, so nothing is allocated.
+//! Linux's futexes and WebKit's `ParkingLot` are made that way, too. An address is a key and is never read. Its bucket is found by a
+//! hash with a seed of this process. A waiter's node lives on its own stack, so nothing is allocated.
 //!
 //! # State
 //!
@@ -13,6 +13,17 @@
 //! | bucket | waiters | how many nodes are linked here, and one for a waiter that is about to link. Changed under the lock, read without. |
 //! | bucket | queues  | the nodes, guarded by the lock |
 //! | node   | state   | `WAITING`, or `NOTIFIED`: what the waiter sleeps on |
+//!
+//! ```text
+//!  table: seed, forks            on the stacks of threads that wait
+//! ┌────────────────────────┐
+//! │ bucket: lock, waiters  │    ┌────────┐ came later ┌────────┐
+//! │         queues ────────┼───▶│ node A │◀──────────▶│ node A │   a ring for each address
+//! ├────────────────────────┤    └───▲────┘            └────────┘
+//! │ bucket …               │    ┌───▼────┐
+//! └────────────────────────┘    │ node B │                        another address
+//!                               └────────┘
+//! ```
 //!
 //! # Invariants
 //!
@@ -113,9 +124,9 @@ impl Table {
 }
 
 /// Spreads addresses that lie any distance apart: the high bits are folded down, so that they count, and a multiplication by
-/// the golden ratio's fraction mixes all of them into the topmost ones. Of 1 024 addresses at each of 14 distances from 1 byte to
-/// 2 MiB, with 150 seeds each, the fullest bucket got at most 3 two times out of three, and more than 11 once in 400; 23 was the
-/// most. (Of random addresses the fullest gets 5 to 9.) The next process has another seed.
+/// the golden ratio's fraction mixes all of them into the topmost ones (D. Knuth's Fibonacci hashing). Of 1 024 addresses at
+/// each of 14 distances from 1 byte to 2 MiB, with 150 seeds each, the fullest bucket got at most 3 two times out of three, and
+/// more than 11 once in 400; 23 was the most. (Of random addresses the fullest gets 5 to 9.) The next process has another seed.
 #[inline]
 fn index(address: usize, seed: u64) -> usize {
     const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
