@@ -4,13 +4,13 @@
 #[path = "layering/scanner.rs"]
 mod scanner;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
 
 use walkdir::WalkDir;
 
-use self::scanner::{Part, tokens};
+use self::scanner::{Part, Unsafe, tokens};
 
 /// Modules of one layer do not know each other. lib.rs is above all of them, tests and models are beside the house.
 const LAYERS: [&[&str]; 6] = [
@@ -46,6 +46,15 @@ fn one_file_names_the_model_checker() {
 #[test]
 fn files_are_short_and_finished() {
     assert_none(sources().iter().flat_map(unfinished).collect());
+}
+
+#[test]
+fn the_front_page_counts_what_is_unsafe() {
+    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let said: Vec<&str> = readme.lines().filter(|line| line.starts_with("| `src/")).collect();
+    let counted = unsafe_rows(&sources());
+    let agree = said.len() == counted.len() && counted.iter().all(|row| said.iter().any(|line| line.starts_with(row)));
+    assert!(agree, "README.md says\n{}\nand these were counted:\n{}", said.join("\n"), counted.join("\n"));
 }
 
 fn assert_none(violations: Vec<String>) {
@@ -90,9 +99,29 @@ fn unfinished(file: &File) -> Vec<String> {
     violations
 }
 
+/// The first columns of a table with a row for each part of the crate that has anything unsafe in it, but for tests.
+fn unsafe_rows(files: &[File]) -> Vec<String> {
+    let parts: Vec<Part> = files.iter().map(|file| Part::of(&module_path(&file.path), &file.text)).collect();
+    let mut counts = BTreeMap::<String, Unsafe>::new();
+    for file in files {
+        if is_for_tests(file, &parts) {
+            continue;
+        }
+        let part = counts.entry(module_path(&file.path).into_iter().next().unwrap_or_default()).or_default();
+        let count = Unsafe::of(&file.text);
+        part.blocks += count.blocks;
+        part.impls += count.impls;
+        part.functions += count.functions;
+    }
+    counts.retain(|_, count| *count != Unsafe::default());
+    let row = |(part, count): (&String, &Unsafe)| {
+        format!("| `src/{part}` | {} | {} | {} |", count.blocks, count.impls, count.functions)
+    };
+    counts.iter().map(row).collect()
+}
+
 fn wrong_imports(files: &[File]) -> Vec<String> {
     let parts: Vec<Part> = files.iter().map(|file| Part::of(&module_path(&file.path), &file.text)).collect();
-    let only_for_tests: Vec<&[String]> = parts.iter().flat_map(|part| &part.test_modules).map(Vec::as_slice).collect();
     let exports: HashMap<&str, &str> =
         parts.iter().flat_map(|part| &part.exports).map(|(name, module)| (&**name, &**module)).collect();
 
@@ -100,7 +129,7 @@ fn wrong_imports(files: &[File]) -> Vec<String> {
     for (file, part) in files.iter().zip(&parts) {
         // lib.rs imports what it likes.
         let Some(own) = module_path(&file.path).into_iter().next() else { continue };
-        if only_for_tests.iter().any(|module| module_path(&file.path).starts_with(module)) {
+        if is_for_tests(file, &parts) {
             continue;
         }
         let Some(layer) = layer(&own) else {
@@ -121,6 +150,12 @@ fn wrong_imports(files: &[File]) -> Vec<String> {
     }
     violations.dedup();
     violations
+}
+
+/// Whether the file is part of a module that is compiled for tests only.
+fn is_for_tests(file: &File, parts: &[Part]) -> bool {
+    let module = module_path(&file.path);
+    parts.iter().flat_map(|part| &part.test_modules).any(|tests| module.starts_with(tests))
 }
 
 fn layer(module: &str) -> Option<usize> {
@@ -237,6 +272,25 @@ mod the_rules {
         ] {
             assert_eq!(said_of(path, text), [""; 0], "{text}");
         }
+    }
+
+    #[test]
+    fn counts_what_is_unsafe_outside_of_tests() {
+        let file = |path: &str, text: &str| File { path: path.into(), text: text.into() };
+        let counted = unsafe_rows(&[
+            file("src/lib.rs", "mod a; mod b; #[cfg(test)] mod tests;"),
+            file(
+                "src/a.rs",
+                "unsafe impl Send for X {} fn f() { unsafe { g() } } #[cfg(test)] mod t { unsafe fn h() {} }",
+            ),
+            file(
+                "src/a/b.rs",
+                "// unsafe {\n/// unsafe\npub unsafe fn f(x: unsafe fn(), y: unsafe extern \"C\" fn()) { \"unsafe {\" }",
+            ),
+            file("src/b.rs", "#![allow(unsafe_code)]"),
+            file("src/tests.rs", "unsafe { f() }"),
+        ]);
+        assert_eq!(counted, ["| `src/a` | 1 | 1 | 1 |"]);
     }
 
     #[test]

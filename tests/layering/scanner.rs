@@ -1,5 +1,5 @@
-//! Reads which modules a source file names. It knows as much of the language as that takes: comments, literals, `use`
-//! trees, paths from `crate` and `super`, modules in place, and what is compiled for tests only.
+//! Reads which modules a source file names, and what it calls unsafe. It knows as much of the language as that takes: comments,
+//! literals, `use` trees, paths from `crate` and `super`, modules in place, and what is compiled for tests only.
 
 pub(crate) struct Token {
     pub(crate) line: usize,
@@ -85,7 +85,7 @@ impl Part {
         let (mut depth, mut inline) = (0, Vec::new());
         let mut i = 0;
         while i < tokens.len() {
-            if is(i, &["#", "[", "cfg", "(", "test", ")"]) || is(i, &["#", "[", "cfg", "(", "all", "(", "test"]) {
+            if is_for_tests(&tokens, i) {
                 let end = end_of_item(&tokens, i);
                 if let [.., word, name, semicolon] = &tokens[i..end] {
                     if word.text == "mod" && semicolon.text == ";" {
@@ -120,6 +120,47 @@ impl Part {
             }
         }
         part
+    }
+}
+
+/// Whether the attribute of an item starts at `i` that is compiled for tests only.
+fn is_for_tests(tokens: &[Token], i: usize) -> bool {
+    let is = |words: &[&str]| {
+        words.iter().enumerate().all(|(k, word)| tokens.get(i + k).is_some_and(|token| token.text == *word))
+    };
+    is(&["#", "[", "cfg", "(", "test", ")"]) || is(&["#", "[", "cfg", "(", "all", "(", "test"])
+}
+
+/// How often a file says `unsafe`, but for its tests, and of what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Unsafe {
+    pub(crate) blocks: usize,
+    pub(crate) impls: usize,
+    pub(crate) functions: usize,
+}
+
+impl Unsafe {
+    pub(crate) fn of(text: &str) -> Unsafe {
+        let tokens = tokens(text);
+        let text = |i: usize| tokens.get(i).map_or("", |token| &*token.text);
+        let (mut count, mut i) = (Unsafe::default(), 0);
+        while i < tokens.len() {
+            if is_for_tests(&tokens, i) {
+                i = end_of_item(&tokens, i);
+                continue;
+            }
+            if text(i) == "unsafe" {
+                match (text(i + 1), text(i + 2), text(i + 3)) {
+                    ("{", ..) => count.blocks += 1,
+                    ("impl", ..) => count.impls += 1,
+                    // A type of functions: who calls one of that type says so again.
+                    ("fn", "(", _) | ("extern", "fn", "(") => {}
+                    _ => count.functions += 1,
+                }
+            }
+            i += 1;
+        }
+        count
     }
 }
 
