@@ -1,19 +1,28 @@
 //! The raw operations that no primitive can be cheaper than.
 
-#![allow(unsafe_code, reason = "a system call")]
+#![allow(unsafe_code, reason = "system calls")]
 
 use core::hint::spin_loop;
 use core::sync::atomic::{
-    AtomicU32, AtomicU64,
-    Ordering::{Acquire, Relaxed, Release, SeqCst},
+    AtomicU32, AtomicU64, AtomicUsize,
+    Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
     fence,
 };
+use std::thread;
 use std::time::{Duration, Instant};
 
+use crossbeam_utils::CachePadded;
+
+use crate::contenders::Contender;
+use crate::contenders::atomic::AtomicWaitCrate;
+use crate::contenders::barrier::AnyBarrier;
+use crate::contenders::latch::AnyLatch;
 use crate::opaque::{consume, opaque, unexpected};
 use crate::race::Sample;
-use crate::scenarios::{lateness_by, one_short_thread, one_thread, two_threads};
-use crate::threads::Placement;
+use crate::scenarios::{
+    cpu_per_sleep_by, crowd, lateness_by, one_short_thread, one_thread, turns_on_one_atomic, two_threads,
+};
+use crate::threads::{Placement, processors};
 
 /// One read-modify-write that gives, one that takes.
 pub fn fetch_add_and_compare_exchange(times: u64) -> Sample {
@@ -75,16 +84,135 @@ pub fn spinning_ping_pong(placement: Placement, times: u64) -> Sample {
     )
 }
 
+/// One object of the smallest size, on the heap and away again.
+pub fn allocation(times: u64) -> Sample {
+    one_thread(times, || consume(Box::new(0_u64)))
+}
+
+/// One system call, the shortest there is.
+pub fn system_call(times: u64) -> Sample {
+    one_thread(times, || {
+        // SAFETY: a plain question about this process.
+        consume(unsafe { libc::syscall(libc::SYS_getppid) });
+    })
+}
+
+/// So many looks at something on a cache line of its own.
+pub fn loads(objects: usize, times: u64) -> Sample {
+    let words: Vec<CachePadded<AtomicU64>> = (0..objects).map(|_| CachePadded::default()).collect();
+    let rounds = times.div_ceil(objects as u64);
+    let sample = one_thread(rounds, || {
+        for word in opaque(&words) {
+            if word.load(Relaxed) != 0 {
+                unexpected();
+            }
+        }
+    });
+    Sample { times: rounds * objects as u64, ..sample }
+}
+
+/// Two threads that sleep in futex(2) and wake each other there, with nothing to spare a call.
+pub fn futex_ping_pong(placement: Placement, times: u64) -> Sample {
+    turns_on_one_atomic::<AtomicWaitCrate>(placement, times)
+}
+
+/// What a plain futex(2) wait takes of the processor.
+pub fn futex_cpu(timeout: Duration, times: u64) -> Sample {
+    let word = AtomicU32::new(0);
+    cpu_per_sleep_by(times, || futex_wait(&word, timeout))
+}
+
 /// How late a plain futex(2) wait ends.
 pub fn futex_lateness(timeout: Duration, times: u64) -> Sample {
     let word = AtomicU32::new(0);
+    lateness_by(timeout, times, || futex_wait(&word, timeout))
+}
+
+/// Nobody wakes it.
+fn futex_wait(word: &AtomicU32, timeout: Duration) {
     let time = libc::timespec { tv_sec: timeout.as_secs() as libc::time_t, tv_nsec: timeout.subsec_nanos().into() };
-    lateness_by(timeout, times, || {
-        let operation = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
-        // SAFETY: the word and the time are alive for as long as the call takes.
-        let status = unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, 0_u32, &raw const time) };
-        if status != -1 {
-            unexpected();
+    let operation = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
+    // SAFETY: the word and the time are alive for as long as the call takes.
+    let status = unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, 0_u32, &raw const time) };
+    if status != -1 {
+        unexpected();
+    }
+}
+
+/// Threads that change one counter there and back, and never wait for each other.
+pub fn contended_counter(threads: usize, times: u64) -> Sample {
+    let counter = CachePadded::new(AtomicU64::new(0));
+    let pass = || {
+        counter.fetch_add(1, Acquire);
+        counter.fetch_sub(1, Release);
+    };
+    crowd(threads, times, pass, || {})
+}
+
+/// The least that a barrier can be: its threads count themselves, and look at the round all the time.
+#[derive(Debug)]
+pub struct SpinningBarrier {
+    parties: usize,
+    arrived: AtomicUsize,
+    round: AtomicUsize,
+}
+
+impl Contender for SpinningBarrier {
+    fn name() -> &'static str {
+        "spinning and yielding"
+    }
+}
+
+impl AnyBarrier for SpinningBarrier {
+    fn new(parties: usize) -> SpinningBarrier {
+        SpinningBarrier { parties, arrived: AtomicUsize::new(0), round: AtomicUsize::new(0) }
+    }
+
+    /// Whoever has no processor must be let in.
+    #[inline]
+    fn wait(&self) {
+        let round = self.round.load(Relaxed);
+        if self.arrived.fetch_add(1, AcqRel) + 1 == self.parties {
+            self.arrived.store(0, Relaxed);
+            self.round.store(round + 1, Release);
+            return;
         }
-    })
+        while self.round.load(Acquire) == round {
+            if self.parties > processors() { thread::yield_now() } else { spin_loop() }
+        }
+    }
+}
+
+/// The least that a latch can be.
+#[derive(Debug)]
+pub struct SpinningLatch(AtomicUsize);
+
+impl Contender for SpinningLatch {
+    fn name() -> &'static str {
+        "spinning on a counter"
+    }
+}
+
+impl AnyLatch for SpinningLatch {
+    type Ticket<'a> = &'a SpinningLatch;
+
+    fn new(count: usize) -> SpinningLatch {
+        SpinningLatch(AtomicUsize::new(count))
+    }
+
+    fn ticket(&self) -> &SpinningLatch {
+        self
+    }
+
+    #[inline]
+    fn count_down(ticket: &SpinningLatch) {
+        ticket.0.fetch_sub(1, Release);
+    }
+
+    #[inline]
+    fn wait(&self) {
+        while self.0.load(Acquire) != 0 {
+            spin_loop();
+        }
+    }
 }

@@ -7,23 +7,27 @@
 //! | `libstdcxx` | the objects of C++ that some contenders are, if there was a compiler for them |
 //! | [`clock`] | the clocks that deadlines are on |
 //! | [`floor`] | the raw operations that nothing can be cheaper than |
+//! | [`catalogue`] | the scenarios' names and what they mean |
 //! | [`scenarios`] | what is measured: the same generic code for every contender |
 //! | [`race`] | how it is measured: short batches in turn, medians over many rounds |
-//! | [`rows`] | the figures to reach, each with its target, its floor, ours and the peers |
-//! | [`table`] | how they are printed |
+//! | [`contests`] | who meets whom in which scenario, and what ours has to reach there |
+//! | [`figure`] | what a run has found: all that is kept of it |
+//! | [`report`] | the page that is made of that |
 //!
-//! The criterion benches and the `figures` program share all of it but the last three. A new contender implements
-//! the trait of its kind, and whichever timed forms it has, and joins the lists in `rows/` and `benches/`.
+//! `cargo bench` makes one run of all contests, and the `report` program the page. A new contender implements the trait of its
+//! kind, and whichever timed forms it has, and joins the kind's lists, next to the trait. Every scenario then has it.
 
+pub mod catalogue;
 pub mod clock;
 pub mod contenders;
+pub mod contests;
+pub mod figure;
 pub mod floor;
 #[cfg(libstdcxx)]
 pub mod libstdcxx;
 pub mod machine;
 pub mod opaque;
 pub mod race;
-pub mod rows;
+pub mod report;
 pub mod scenarios;
-pub mod table;
 pub mod threads;

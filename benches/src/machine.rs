@@ -2,27 +2,62 @@
 
 #![allow(unsafe_code, reason = "a system call")]
 
+use core::fmt;
 use std::fs;
 
 use nix::sys::utsname::uname;
+use serde::{Deserialize, Serialize};
 
 use crate::threads::processors;
 
-/// A few lines for the head of a table.
-pub fn description() -> String {
-    let kernel = uname().map_or_else(
-        |_| String::from("unknown kernel"),
-        |name| format!("{} {}", name.sysname().to_string_lossy(), name.release().to_string_lossy()),
-    );
-    format!(
-        "{}, {} processors, {kernel}\n{}, back-end: {BACK_END}, scheduling: {}, load: {}\nPeers in C++: {}",
-        processor_model().unwrap_or_else(|| String::from(std::env::consts::ARCH)),
-        processors(),
-        env!("RUSTC_VERSION"),
-        scheduling(),
-        load().unwrap_or_else(|| String::from("unknown")),
-        libstdcxx(),
-    )
+/// The machine, and what was built for it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Machine {
+    /// The processor's model.
+    pub processor: String,
+    /// How many of them.
+    pub processors: usize,
+    /// The kernel's name and version.
+    pub kernel: String,
+    /// The compiler.
+    pub rustc: String,
+    /// By what threads are put to sleep.
+    pub back_end: String,
+    /// How the scheduler treats the program.
+    pub scheduling: String,
+    /// How many threads wanted to run in the minute before.
+    pub load: String,
+    /// Which peers in C++ there are.
+    pub libstdcxx: String,
+}
+
+impl Machine {
+    /// This one, now.
+    pub fn look() -> Machine {
+        let kernel = uname().map_or_else(
+            |_| String::from("unknown kernel"),
+            |name| format!("{} {}", name.sysname().to_string_lossy(), name.release().to_string_lossy()),
+        );
+        Machine {
+            processor: processor_model().unwrap_or_else(|| String::from(std::env::consts::ARCH)),
+            processors: processors(),
+            kernel,
+            rustc: String::from(env!("RUSTC_VERSION")),
+            back_end: String::from(BACK_END),
+            scheduling: String::from(scheduling()),
+            load: load().unwrap_or_else(|| String::from("unknown")),
+            libstdcxx: String::from(libstdcxx()),
+        }
+    }
+}
+
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Machine { processor, processors, kernel, rustc, back_end, scheduling, load, libstdcxx } = self;
+        writeln!(f, "{processor}, {processors} processors, {kernel}")?;
+        writeln!(f, "{rustc}, back-end: {back_end}, scheduling: {scheduling}, load before: {load}")?;
+        write!(f, "Peers in C++: {libstdcxx}")
+    }
 }
 
 #[cfg(libstdcxx)]

@@ -7,6 +7,8 @@ use core::fmt;
 use core::ops::AddAssign;
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 /// What one batch found.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sample {
@@ -16,12 +18,28 @@ pub struct Sample {
     pub times: u64,
     /// Somebody else's work ran in between.
     pub disturbed: bool,
+    /// What the operations cost besides time, where that is another matter.
+    pub effort: Option<Effort>,
+}
+
+/// What a batch takes of the machine. Time alone would flatter whoever spins.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Effort {
+    /// Nanoseconds of processors, of all threads together.
+    pub cpu: f64,
+    /// How often a thread fell asleep, which is as often as one was woken.
+    pub sleeps: f64,
 }
 
 impl Sample {
     /// So many operations in that time.
     pub fn timed(elapsed: Duration, times: u64, disturbed: bool) -> Sample {
-        Sample { total: elapsed.as_nanos() as f64, times, disturbed }
+        Sample { total: elapsed.as_nanos() as f64, times, disturbed, effort: None }
+    }
+
+    /// So much of whatever is counted.
+    pub fn counted(total: f64, times: u64) -> Sample {
+        Sample { total, times, disturbed: false, effort: None }
     }
 
     /// For one operation.
@@ -40,6 +58,11 @@ impl AddAssign for Sample {
         self.total += other.total;
         self.times += other.times;
         self.disturbed |= other.disturbed;
+        if let Some(more) = other.effort {
+            let effort = self.effort.get_or_insert_default();
+            effort.cpu += more.cpu;
+            effort.sleeps += more.sleeps;
+        }
     }
 }
 
@@ -69,6 +92,7 @@ impl Runner {
     fn times_for(&mut self, batch: Batch) -> u64 {
         // An interruption makes a batch look longer than it is, so the shortest of a few counts.
         const ATTEMPTS: usize = 3;
+        const MOST_AT_ONCE: f64 = 16.0;
         let time = match batch {
             Batch::Of(times) => {
                 (self.batch)(times);
@@ -80,11 +104,12 @@ impl Runner {
         loop {
             let durations = (0..ATTEMPTS).map(|_| (self.batch)(times).elapsed_for(times));
             let shortest = durations.min().unwrap_or_default();
-            if shortest * 2 >= time {
-                let scale = time.as_secs_f64() / shortest.as_secs_f64().max(f64::MIN_POSITIVE);
+            let scale = time.as_secs_f64() / shortest.as_secs_f64().max(f64::MIN_POSITIVE);
+            if scale <= 2.0 {
                 return ((times as f64 * scale) as u64).max(1);
             }
-            times *= 2;
+            // What a few operations take tells little of many.
+            times = (times as f64 * scale.min(MOST_AT_ONCE)) as u64;
         }
     }
 
@@ -109,17 +134,30 @@ impl fmt::Debug for Runner {
 }
 
 /// What one runner needed for one operation, round by round.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Track {
     /// How tables call it.
     pub name: String,
     /// One value a round.
     pub each: Vec<f64>,
+    /// The processor time of one operation in nanoseconds, one value a round, where it was measured.
+    pub cpu: Vec<f64>,
+    /// How often threads fell asleep for one operation, one value a round, where that was counted.
+    pub sleeps: Vec<f64>,
     /// In how many rounds only disturbed batches could be had.
     pub disturbed: usize,
 }
 
 impl Track {
+    fn push(&mut self, sample: Sample) {
+        self.each.push(sample.each());
+        self.disturbed += usize::from(sample.disturbed);
+        if let Some(effort) = sample.effort {
+            self.cpu.push(effort.cpu / sample.times as f64);
+            self.sleeps.push(effort.sleeps / sample.times as f64);
+        }
+    }
+
     /// Over all rounds.
     pub fn median(&self) -> f64 {
         Quartiles::of(self.each.clone()).median
@@ -127,15 +165,32 @@ impl Track {
 
     /// How many times as much as `other`, compared within each round.
     pub fn ratio_to(&self, other: &Track) -> Quartiles {
-        Quartiles::of(self.each.iter().zip(&other.each).map(|(mine, theirs)| mine / theirs).collect())
+        ratios(&self.each, &other.each)
     }
+
+    /// How much more than `other`, compared within each round.
+    pub fn difference_to(&self, other: &Track) -> Quartiles {
+        Quartiles::of(self.each.iter().zip(&other.each).map(|(mine, theirs)| mine - theirs).collect())
+    }
+
+    /// How many times as much processor time as `other`, if both were measured.
+    pub fn cpu_ratio_to(&self, other: &Track) -> Option<Quartiles> {
+        let measured = !self.cpu.is_empty() && self.cpu.len() == other.cpu.len();
+        measured.then(|| ratios(&self.cpu, &other.cpu))
+    }
+}
+
+/// Round by round. What could not be told from nothing is taken for a picosecond.
+fn ratios(mine: &[f64], theirs: &[f64]) -> Quartiles {
+    const NEXT_TO_NOTHING: f64 = 1e-3;
+    let ratio = |(mine, theirs): (&f64, &f64)| mine.max(NEXT_TO_NOTHING) / theirs.max(NEXT_TO_NOTHING);
+    Quartiles::of(mine.iter().zip(theirs).map(ratio).collect())
 }
 
 /// All of them in turn, for as many rounds as told, each with one batch.
 pub fn race(mut runners: Vec<Runner>, rounds: usize, batch: Batch) -> Vec<Track> {
     let times: Vec<u64> = runners.iter_mut().map(|runner| runner.times_for(batch)).collect();
-    let track = |runner: &Runner| Track { name: runner.name.clone(), each: Vec::new(), disturbed: 0 };
-    let mut tracks: Vec<Track> = runners.iter().map(track).collect();
+    let mut tracks = tracks_of(&runners);
     for round in 0..rounds {
         // Forwards and backwards, so that nobody always runs in another's wake.
         let mut order: Vec<usize> = (0..runners.len()).collect();
@@ -143,12 +198,23 @@ pub fn race(mut runners: Vec<Runner>, rounds: usize, batch: Batch) -> Vec<Track>
             order.reverse();
         }
         for index in order {
-            let sample = runners[index].sample(times[index]);
-            tracks[index].each.push(sample.each());
-            tracks[index].disturbed += usize::from(sample.disturbed);
+            tracks[index].push(runners[index].sample(times[index]));
         }
     }
     tracks
+}
+
+/// One operation of each of them, or a few: to see that it comes to an end.
+pub fn walk_through(mut runners: Vec<Runner>) -> Vec<Track> {
+    let mut tracks = tracks_of(&runners);
+    for (track, runner) in tracks.iter_mut().zip(&mut runners) {
+        track.push((runner.batch)(1));
+    }
+    tracks
+}
+
+fn tracks_of(runners: &[Runner]) -> Vec<Track> {
+    runners.iter().map(|runner| Track { name: runner.name.clone(), ..Track::default() }).collect()
 }
 
 /// The middle of a set of values, and how far they lie apart.
@@ -190,7 +256,7 @@ mod tests {
 
     #[test]
     fn ratios_are_formed_within_each_round() {
-        let track = |each: &[f64]| Track { name: String::new(), each: each.to_vec(), disturbed: 0 };
+        let track = |each: &[f64]| Track { each: each.to_vec(), ..Track::default() };
         let (slow, fast) = (track(&[20.0, 200.0, 2.0]), track(&[10.0, 100.0, 1.0]));
         assert_eq!(slow.ratio_to(&fast), Quartiles { lower: 2.0, median: 2.0, upper: 2.0 });
         assert_eq!(slow.median(), 20.0);
@@ -202,7 +268,7 @@ mod tests {
         let runner = Runner::new("disturbed at first", move |times| {
             batches += 1;
             let disturbed = batches % 3 != 0;
-            Sample { total: if disturbed { 1e9 } else { 5.0 } * times as f64, times, disturbed }
+            Sample { disturbed, ..Sample::counted(if disturbed { 1e9 } else { 5.0 } * times as f64, times) }
         });
         let tracks = race(vec![runner], 4, Batch::Of(10));
         assert_eq!((tracks[0].each.as_slice(), tracks[0].disturbed), ([5.0; 4].as_slice(), 0));

@@ -6,7 +6,9 @@ pub mod atomic;
 pub mod barrier;
 pub mod latch;
 pub mod oneshot;
+pub mod pool;
 pub mod semaphore;
+pub mod signal;
 #[cfg(test)]
 mod tests;
 
@@ -24,6 +26,12 @@ pub trait Contender: 'static {
 pub trait Pending: Contender {
     /// One for which nothing comes.
     fn pending() -> Self;
+}
+
+/// A contender that can be asked whether what is waited for is there.
+pub trait TryNow: Pending {
+    /// Takes it if it is.
+    fn try_now(&mut self) -> bool;
 }
 
 /// A contender that can wait for a limited time.

@@ -8,15 +8,17 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::atomic::{AnyAtomic, AtomicWaitCrate, Ours};
-use super::barrier::{self, AnyBarrier};
-use super::latch::{self, AnyLatch};
-use super::oneshot::{self, AnyOneshot, Awaited};
-use super::semaphore::{self, AnySemaphore};
-use super::{Contender, TimedFor, TimedUntil};
+use super::barrier::{self, AnyBarrier, each_barrier};
+use super::latch::{self, AnyLatch, each_latch, each_shared_latch};
+use super::oneshot::{self, AnyOneshot, Awaited, each_oneshot, each_polled_receiver, each_timed_receiver};
+use super::pool::{self, AnyPool, each_pool};
+use super::semaphore::{self, AnySemaphore, each_semaphore, each_timed_semaphore};
+use super::signal::{self, AnySignal, each_signal, each_timed_signal};
+use super::{Contender, TimedFor, TimedUntil, TryNow};
 use crate::clock::Clock;
 
 macro_rules! test_each {
-    ($test:ident: $($(#[$attribute:meta])* $contender:ty),* $(,)?) => {$(
+    ($test:ident; $($(#[$attribute:meta])* $contender:ty),* $(,)?) => {$(
         $(#[$attribute])*
         unless_it_hangs::<$contender>($test::<$contender>);
     )*};
@@ -50,9 +52,8 @@ fn semaphores_give_as_many_permits_as_they_got() {
         });
         assert!(!semaphore.try_acquire());
     }
-    test_each!(test:
-        semaphore::Semaphore, semaphore::Many, semaphore::BinarySemaphore, semaphore::StdCondvar,
-        semaphore::ParkingLotCondvar, semaphore::Tokio, semaphore::Glibc, #[cfg(libstdcxx)] semaphore::Libstdcxx);
+    test_each!(test; semaphore::Semaphore, semaphore::Many, semaphore::BinarySemaphore);
+    each_semaphore!(test_each!(test));
 }
 
 #[test]
@@ -84,8 +85,8 @@ fn atomics_let_nobody_go_before_they_change() {
         #[cfg(libstdcxx)]
         test::<A::Libstdcxx>();
     }
-    test_each!(test: AtomicWaitCrate);
-    test_each!(test_both:
+    test_each!(test; AtomicWaitCrate);
+    test_each!(test_both;
         AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, AtomicPtr<()>);
 }
 
@@ -109,26 +110,78 @@ fn barriers_let_nobody_through_before_all_have_arrived() {
             }
         });
     }
-    test_each!(test:
-        barrier::Barrier, barrier::Std, barrier::Glibc, barrier::Tokio, #[cfg(libstdcxx)] barrier::Libstdcxx);
+    test_each!(test; barrier::Barrier);
+    each_barrier!(test_each!(test));
 }
 
 #[test]
 fn latches_open_once_counted_down() {
+    const COUNT: usize = 2;
     fn test<L: AnyLatch>() {
-        let (latch, counted) = (L::new(), AtomicUsize::new(0));
+        let (latch, counted) = (L::new(COUNT), AtomicUsize::new(0));
+        let tickets: Vec<_> = (0..COUNT).map(|_| latch.ticket()).collect();
         thread::scope(|scope| {
             scope.spawn(|| {
                 latch.wait();
-                assert_eq!(counted.load(Relaxed), 1);
+                assert_eq!(counted.load(Relaxed), COUNT);
             });
-            counted.store(1, Relaxed);
-            latch.count_down();
+            for ticket in tickets {
+                counted.fetch_add(1, Relaxed);
+                L::count_down(ticket);
+            }
         });
-        latch.wait();
         L::count_down_and_wait();
     }
-    test_each!(test: latch::Latch, latch::StdCondvar, #[cfg(libstdcxx)] latch::Libstdcxx);
+    test_each!(test; latch::Latch);
+    each_latch!(test_each!(test));
+}
+
+#[test]
+fn latches_that_are_shared_let_everybody_through() {
+    fn test<L: AnyLatch>() {
+        let latch = L::new(1);
+        thread::scope(|scope| {
+            scope.spawn(|| latch.wait());
+            scope.spawn(|| latch.wait());
+            L::count_down(latch.ticket());
+        });
+        latch.wait();
+    }
+    test_each!(test; latch::Latch);
+    each_shared_latch!(test_each!(test));
+}
+
+#[test]
+fn signals_are_there_or_not() {
+    fn test<S: AnySignal>() {
+        let (giver, waiter) = S::pair();
+        S::give(&giver);
+        S::give(&giver);
+        S::wait(&waiter);
+        thread::scope(|scope| {
+            scope.spawn(move || S::wait(&waiter));
+            S::give(&giver);
+        });
+    }
+    test_each!(test; signal::Ours);
+    each_signal!(test_each!(test));
+}
+
+#[test]
+fn pools_do_every_job() {
+    const JOBS: usize = 100;
+    fn test<P: AnyPool>() {
+        let (pool, (doing, done)) = (P::new(2), mpsc::channel());
+        for number in 0..JOBS {
+            let doing = doing.clone();
+            pool.submit(Box::new(move || doing.send(number).expect("somebody counts")));
+        }
+        let mut numbers: Vec<_> = done.iter().take(JOBS).collect();
+        numbers.sort_unstable();
+        assert!(numbers.into_iter().eq(0..JOBS));
+    }
+    test_each!(test; pool::OnSemaphore);
+    each_pool!(test_each!(test));
 }
 
 #[test]
@@ -142,9 +195,8 @@ fn one_shots_hand_the_value_over() {
         assert_eq!(O::send_and_recv(8), 8);
         O::drop_both();
     }
-    test_each!(test:
-        oneshot::Ours, oneshot::OneshotCrate, oneshot::Mpsc, oneshot::Tokio, oneshot::Futures,
-        #[cfg(libstdcxx)] oneshot::Libstdcxx);
+    test_each!(test; oneshot::Ours);
+    each_oneshot!(test_each!(test));
 }
 
 #[test]
@@ -166,10 +218,21 @@ fn timed_calls_wait_as_long_as_told() {
         assert!(!contender.wait_until(T::deadline(deadline)));
         assert!(deadline.left() <= APART);
     }
-    test_each!(test:
-        semaphore::Semaphore, semaphore::Many, semaphore::BinarySemaphore, semaphore::StdCondvar,
-        semaphore::ParkingLotCondvar, semaphore::Glibc, #[cfg(libstdcxx)] semaphore::Libstdcxx,
+    test_each!(test;
+        semaphore::Semaphore, semaphore::Many, semaphore::BinarySemaphore, signal::Awaited<signal::Ours>,
         barrier::Barrier, barrier::Arrived, latch::Latch, Awaited<oneshot::Ours>, oneshot::Settled, oneshot::Shared,
-        Awaited<oneshot::OneshotCrate>, Awaited<oneshot::Mpsc>, #[cfg(libstdcxx)] Awaited<oneshot::Libstdcxx>,
         AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, AtomicPtr<()>);
+    each_timed_semaphore!(test_each!(test));
+    each_timed_signal!(test_each!(test));
+    each_timed_receiver!(test_each!(test));
+}
+
+#[test]
+fn nothing_is_there_at_once() {
+    fn test<T: TryNow>() {
+        assert!(!T::pending().try_now());
+    }
+    test_each!(test; semaphore::Semaphore, latch::Latch, Awaited<oneshot::Ours>);
+    each_semaphore!(test_each!(test));
+    each_polled_receiver!(test_each!(test));
 }

@@ -2,13 +2,13 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
 
 use crate::contenders::semaphore::AnySemaphore;
 use crate::race::Sample;
-use crate::threads::wait_until;
+use crate::threads::{Meter, wait_until};
 
 /// Threads take the one permit and give it back, with nothing in between.
 pub fn contended<S: AnySemaphore>(threads: usize, times: u64) -> Sample {
@@ -65,7 +65,7 @@ pub fn crowd(threads: usize, times: u64, pass: impl Fn() + Sync, rouse: impl Fn(
             }));
         }
         wait_until(|| counts.iter().all(|count| count.load(Relaxed) > 0));
-        let (start, before) = (Instant::now(), sum());
+        let (meter, before) = (Meter::start(), sum());
         let passed = loop {
             thread::sleep(LOOK);
             let passed = sum() - before;
@@ -73,12 +73,12 @@ pub fn crowd(threads: usize, times: u64, pass: impl Fn() + Sync, rouse: impl Fn(
                 break passed;
             }
         };
-        let elapsed = start.elapsed();
+        let sample = meter.stop(passed, false);
         over.store(true, Relaxed);
         wait_until(|| {
             rouse();
             threads.iter().all(|thread| thread.is_finished())
         });
-        Sample::timed(elapsed, passed, false)
+        sample
     })
 }

@@ -8,6 +8,7 @@ use crate::contenders::{TimedFor, TimedUntil};
 use crate::opaque::{opaque, unexpected};
 use crate::race::{Quartiles, Sample};
 use crate::scenarios::{one_short_thread, one_thread};
+use crate::threads::thread_time;
 
 /// Nothing comes, and the deadline has passed.
 pub fn expired_deadline<C: Clock, T: TimedUntil<C>>(deadline: fn() -> C, times: u64) -> Sample {
@@ -46,6 +47,36 @@ pub fn mixed_deadlines<C: Clock, T: TimedUntil<C>>(times: u64) -> Sample {
         });
     }
     sample
+}
+
+/// A round of looks at so many things of which none has come, with a deadline that is made for each round: now. One time is
+/// one look.
+pub fn polling<T: TimedUntil<Instant>>(objects: usize, times: u64) -> Sample {
+    let contenders: Vec<T> = (0..objects).map(|_| T::pending()).collect();
+    let rounds = times.div_ceil(objects as u64);
+    let sample = one_thread(rounds, || {
+        let deadline = T::deadline(Instant::now());
+        for contender in opaque(&contenders) {
+            if contender.wait_until(deadline) {
+                unexpected();
+            }
+        }
+    });
+    Sample { times: rounds * objects as u64, ..sample }
+}
+
+/// The same with no time at all.
+pub fn polling_without_time<T: TimedFor>(objects: usize, times: u64) -> Sample {
+    let contenders: Vec<T> = (0..objects).map(|_| T::pending()).collect();
+    let rounds = times.div_ceil(objects as u64);
+    let sample = one_thread(rounds, || {
+        for contender in opaque(&contenders) {
+            if contender.wait_for(Duration::ZERO) {
+                unexpected();
+            }
+        }
+    });
+    Sample { times: rounds * objects as u64, ..sample }
 }
 
 /// Nothing is there, and no time, as a poll is written.
@@ -92,6 +123,26 @@ pub fn lateness<T: TimedFor>(timeout: Duration, times: u64) -> Sample {
     })
 }
 
+/// What a wait that ends at its deadline takes of the processor: with what it spins before it sleeps, and with the kernel's work.
+pub fn cpu_per_sleep<T: TimedFor>(timeout: Duration, times: u64) -> Sample {
+    let contender = T::pending();
+    cpu_per_sleep_by(times, || {
+        if contender.wait_for(timeout) {
+            unexpected();
+        }
+    })
+}
+
+/// The median of a few waits.
+pub fn cpu_per_sleep_by(times: u64, mut wait: impl FnMut()) -> Sample {
+    let each = (0..times).map(|_| {
+        let before = thread_time();
+        wait();
+        (thread_time() - before).as_nanos() as f64
+    });
+    Sample::counted(Quartiles::of(each.collect()).median, 1)
+}
+
 /// The median lateness of a few waits: one that is disturbed tells more of others' work than of its own.
 pub fn lateness_by(timeout: Duration, times: u64, mut wait: impl FnMut()) -> Sample {
     let each = (0..times).map(|_| {
@@ -100,5 +151,5 @@ pub fn lateness_by(timeout: Duration, times: u64, mut wait: impl FnMut()) -> Sam
         start.elapsed().saturating_sub(timeout)
     });
     let late = Quartiles::of(each.map(|late| late.as_nanos() as f64).collect());
-    Sample { total: late.median, times: 1, disturbed: false }
+    Sample::counted(late.median, 1)
 }

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use crossbeam_utils::CachePadded;
 use nix::unistd::{Pid, gettid};
 
-use crate::clock::now_in_c;
+use super::SMALL_STACK;
 use crate::contenders::atomic::AnyAtomic;
 use crate::race::{Quartiles, Sample};
-use crate::threads::{Placement, sleeps, wait_until};
+use crate::threads::{Placement, process_time, sleeps, thread_time, wait_until};
 
 /// So many threads, each of which waits until its own atomic is set, clears it, and waits again. One more thread goes round and
 /// wakes them one by one.
@@ -41,7 +41,7 @@ impl Herd {
     pub fn latency_per_notify<A: AnyAtomic>(self, times: u64) -> Sample {
         let (_, latencies) = self.go_round::<A>(times);
         let latency = Quartiles::of(latencies.iter().map(|latency| latency.as_nanos() as f64).collect());
-        Sample { total: latency.median, times: 1, disturbed: false }
+        Sample::counted(latency.median, 1)
     }
 
     fn go_round<A: AnyAtomic>(self, times: u64) -> (Duration, Vec<Duration>) {
@@ -52,9 +52,8 @@ impl Herd {
         thread::scope(|scope| {
             for member in &members {
                 let over = &over;
-                // A thousand of them fit in everywhere.
                 thread::Builder::new()
-                    .stack_size(64 * 1024)
+                    .stack_size(SMALL_STACK)
                     .spawn_scoped(scope, move || {
                         self.placement.apply(1);
                         member.wait_until(over, start);
@@ -155,12 +154,4 @@ pub fn make_somebody_wait() {
     WAITED.call_once(|| {
         Herd { atomics: 1, distance: 1, placement: Placement::Free }.cpu_per_notify::<AtomicU8>(1);
     });
-}
-
-fn process_time() -> Duration {
-    now_in_c(libc::CLOCK_PROCESS_CPUTIME_ID)
-}
-
-fn thread_time() -> Duration {
-    now_in_c(libc::CLOCK_THREAD_CPUTIME_ID)
 }

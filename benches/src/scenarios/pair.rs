@@ -6,7 +6,6 @@ use core::sync::atomic::{
     Ordering::{Acquire, Release},
 };
 use std::thread;
-use std::time::Instant;
 
 use crossbeam_utils::CachePadded;
 
@@ -14,8 +13,9 @@ use crate::contenders::atomic::AnyAtomic;
 use crate::contenders::latch::AnyLatch;
 use crate::contenders::oneshot::AnyOneshot;
 use crate::contenders::semaphore::AnySemaphore;
+use crate::contenders::signal::AnySignal;
 use crate::race::Sample;
-use crate::threads::{Disturbance, Placement};
+use crate::threads::{Disturbance, Meter, Placement};
 
 /// Two threads hand a permit to and fro through two semaphores. One time is both ways.
 pub fn ping_pong<S: AnySemaphore>(placement: Placement, times: u64) -> Sample {
@@ -30,6 +30,23 @@ pub fn ping_pong<S: AnySemaphore>(placement: Placement, times: u64) -> Sample {
         || {
             ping.acquire();
             pong.release();
+        },
+    )
+}
+
+/// Two threads give each other a signal. One time is both ways.
+pub fn signal_ping_pong<S: AnySignal>(placement: Placement, times: u64) -> Sample {
+    let ((ping, pinged), (pong, ponged)) = (S::pair(), S::pair());
+    two_threads(
+        placement,
+        times,
+        move || {
+            S::give(&ping);
+            S::wait(&ponged);
+        },
+        move || {
+            S::wait(&pinged);
+            S::give(&pong);
         },
     )
 }
@@ -68,21 +85,21 @@ pub fn oneshot_round_trip<O: AnyOneshot>(placement: Placement, times: u64) -> Sa
 
 /// One latch tells the other thread, and one tells this one: two for each time, all made before.
 pub fn latch_round_trip<L: AnyLatch>(placement: Placement, times: u64) -> Sample {
-    let latches = || (0..turns(times)).map(|_| CachePadded::new(L::new())).collect::<Vec<_>>();
+    let latches = || (0..turns(times)).map(|_| CachePadded::new(L::new(1))).collect::<Vec<_>>();
     let (pings, pongs) = (latches(), latches());
-    let (mut served, mut replied) = (pings.iter().zip(&pongs), pings.iter().zip(&pongs));
+    let mut to_ping: Vec<_> = pings.iter().rev().map(|latch| latch.ticket()).collect();
+    let mut to_pong: Vec<_> = pongs.iter().rev().map(|latch| latch.ticket()).collect();
+    let (mut pinged, mut ponged) = (pings.iter(), pongs.iter());
     two_threads(
         placement,
         times,
         || {
-            let (ping, pong) = served.next().expect("there is one for each turn");
-            ping.count_down();
-            pong.wait();
+            L::count_down(next(&mut to_ping));
+            ponged.next().expect("there is one for each turn").wait();
         },
         || {
-            let (ping, pong) = replied.next().expect("there is one for each turn");
-            ping.wait();
-            pong.count_down();
+            pinged.next().expect("there is one for each turn").wait();
+            L::count_down(next(&mut to_pong));
         },
     )
 }
@@ -105,7 +122,7 @@ fn turns_before(times: u64) -> u64 {
 /// Times how often `serve` and `reply`, which wait for each other, take their turns on two threads.
 ///
 /// Both take some turns before that, and then wait for each other without sleeping, so that both threads are running
-/// when the clock starts. What becomes of them then is up to whoever is measured.
+/// when the clock starts, if they have a processor each. What becomes of them then is up to whoever is measured.
 #[inline(always)]
 pub fn two_threads(
     placement: Placement,
@@ -139,7 +156,10 @@ pub(super) fn two_threads_in_loops(
     let wait_until_both_run = || {
         running.fetch_add(1, Release);
         while running.load(Acquire) < 2 {
-            spin_loop();
+            match placement {
+                Placement::Together => thread::yield_now(),
+                Placement::Free | Placement::Pinned => spin_loop(),
+            }
         }
     };
     thread::scope(|scope| {
@@ -156,12 +176,14 @@ pub(super) fn two_threads_in_loops(
             serve(before);
             let disturbance = Disturbance::watch();
             wait_until_both_run();
-            let start = Instant::now();
+            let meter = Meter::start();
             serve(times);
-            (start.elapsed(), disturbance.happened())
+            meter.stop(times, disturbance.happened())
         });
-        let (elapsed, server_disturbed) = server.join().expect("the server does not panic");
-        let replier_disturbed = replier.join().expect("the replier does not panic");
-        Sample::timed(elapsed, times, server_disturbed || replier_disturbed)
+        let mut sample = server.join().expect("the server does not panic");
+        sample.disturbed |= replier.join().expect("the replier does not panic");
+        // On one processor they take it away from each other.
+        sample.disturbed &= placement != Placement::Together;
+        sample
     })
 }

@@ -6,13 +6,12 @@ use core::sync::atomic::{
     Ordering::{Acquire, Release},
 };
 use std::thread;
-use std::time::{Duration, Instant};
 
 use crossbeam_utils::CachePadded;
 
 use crate::contenders::barrier::AnyBarrier;
 use crate::race::Sample;
-use crate::threads::{Disturbance, processors};
+use crate::threads::{Disturbance, Meter, processors};
 
 /// All parties of a barrier meet, each on a thread of its own, with nothing to do in between.
 pub fn rounds<B: AnyBarrier>(parties: usize, times: u64) -> Sample {
@@ -43,17 +42,18 @@ fn rounds_of_team<B: AnyBarrier>(parties: usize, times: u64, all_can_run: bool) 
                 spin_loop();
             }
         }
-        let start = Instant::now();
+        let meter = Meter::start();
         barrier.wait_times(times);
-        (start.elapsed(), disturbance.happened())
+        // With more parties than processors, each round makes them take the processor away from each other.
+        meter.stop(times, disturbance.happened() && all_can_run)
     };
     thread::scope(|scope| {
         let threads: Vec<_> = (0..parties).map(|_| scope.spawn(party)).collect();
-        let ends = threads.into_iter().map(|thread| thread.join().expect("a party does not panic"));
-        let (elapsed, disturbed) = ends.fold((Duration::ZERO, false), |(longest, any), (elapsed, disturbed)| {
-            (longest.max(elapsed), any | disturbed)
-        });
-        // With more parties than processors, each round makes them take the processor away from each other.
-        Sample::timed(elapsed, times, disturbed && all_can_run)
+        let samples = threads.into_iter().map(|thread| thread.join().expect("a party does not panic"));
+        let longest = |a: Sample, b: Sample| Sample {
+            disturbed: a.disturbed | b.disturbed,
+            ..if a.total < b.total { b } else { a }
+        };
+        samples.reduce(longest).expect("there is a party")
     })
 }

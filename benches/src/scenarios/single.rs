@@ -5,10 +5,12 @@
 use core::arch::asm;
 use std::time::Instant;
 
+use crate::contenders::TryNow;
 use crate::contenders::atomic::AnyAtomic;
 use crate::contenders::latch::AnyLatch;
 use crate::contenders::oneshot::AnyOneshot;
 use crate::contenders::semaphore::AnySemaphore;
+use crate::contenders::signal::AnySignal;
 use crate::opaque::{opaque, unexpected};
 use crate::race::Sample;
 use crate::threads::Disturbance;
@@ -72,11 +74,21 @@ pub fn uncontended<S: AnySemaphore>(times: u64) -> Sample {
     })
 }
 
-/// There is no permit, and nobody waits for one.
-pub fn failed_try<S: AnySemaphore>(times: u64) -> Sample {
-    let semaphore = S::new(false);
+/// A signal is given and taken, by one thread.
+pub fn signal_to_oneself<S: AnySignal>(times: u64) -> Sample {
+    let (giver, waiter) = S::pair();
+    one_thread(times, || {
+        S::give(opaque(&giver));
+        S::wait(opaque(&waiter));
+    })
+}
+
+/// What is waited for is not there.
+pub fn failed_try<T: TryNow>(times: u64) -> Sample {
+    let mut contender = T::pending();
     one_short_thread(times, || {
-        if opaque(&semaphore).try_acquire() {
+        opaque(&contender);
+        if contender.try_now() {
             unexpected();
         }
     })

@@ -1,85 +1,136 @@
-//! Threads that are asleep when permits come.
+//! Threads that are asleep when what they wait for comes.
 
 use std::sync::Mutex;
 use std::sync::atomic::{
-    AtomicBool, AtomicU64,
+    AtomicBool,
     Ordering::{Acquire, Release},
 };
 use std::thread;
-use std::time::{Duration, Instant};
 
 use crossbeam_utils::CachePadded;
 use nix::unistd::{Pid, gettid};
 
+use super::SMALL_STACK;
+use crate::contenders::atomic::AnyAtomic;
+use crate::contenders::latch::AnyLatch;
 use crate::contenders::semaphore::AnySemaphore;
 use crate::race::Sample;
-use crate::threads::{sleeps, times_slept, wait_until};
-
-const SLEEPERS: usize = 8;
+use crate::threads::{Events, Meter, all_others_sleep, sleeps, times_slept, wait_until};
 
 /// How many threads get up for one permit, if eight sleep before each release.
 ///
 /// Every sleep ends with getting up, so sleeps are counted: those of the measured releases, and one more of each
 /// thread, which ends with the permit that sends it home.
 pub fn wake_ups_per_permit<S: AnySemaphore>(permits: u64) -> Sample {
-    let (slept, _) = sleepers::<S>(permits, 1);
-    Sample { total: slept as f64, times: permits + SLEEPERS as u64, disturbed: false }
+    const SLEEPERS: usize = 8;
+    let (slept, _) = sleepers::<S>(SLEEPERS, permits, 1);
+    Sample::counted(slept as f64, permits + SLEEPERS as u64)
 }
 
-/// Permits for all of eight sleepers, one after the other: from the first release until all have theirs.
+/// Permits for all of so many sleepers, one after the other: from the first release until all have theirs.
 ///
 /// Not for binary semaphores, which hold one permit.
-pub fn burst_wake<S: AnySemaphore>(times: u64) -> Sample {
-    let (_, on_their_way) = sleepers::<S>(times, SLEEPERS as u64);
-    Sample::timed(on_their_way, times, false)
+pub fn burst_wake<S: AnySemaphore>(sleepers: usize, times: u64) -> Sample {
+    self::sleepers::<S>(sleepers, times, sleepers as u64).1
 }
 
-/// Releases `burst` permits as often as told, always to eight sleepers. Says how often they slept in all, and for how
-/// long permits were on their way.
-fn sleepers<S: AnySemaphore>(times: u64, burst: u64) -> (i64, Duration) {
+/// Releases `burst` permits as often as told, always to so many sleepers. Says how often they slept in all, and what it took
+/// from each first release until all permits had arrived.
+fn sleepers<S: AnySemaphore>(sleepers: usize, times: u64, burst: u64) -> (i64, Sample) {
     let semaphore = CachePadded::new(S::new(false));
-    let (over, taken) = (AtomicBool::new(false), CachePadded::new(AtomicU64::new(0)));
+    let (over, taken) = (AtomicBool::new(false), Events::new());
     let everybody: Mutex<Vec<Pid>> = Mutex::default();
     thread::scope(|scope| {
-        let threads = [(); SLEEPERS].map(|()| {
-            scope.spawn(|| {
-                everybody.lock().unwrap().push(gettid());
-                let before = times_slept();
-                loop {
-                    semaphore.acquire();
-                    let slept = times_slept() - before;
-                    taken.fetch_add(1, Release);
-                    if over.load(Acquire) {
-                        return slept;
-                    }
+        let sleeper = || {
+            everybody.lock().unwrap().push(gettid());
+            let before = times_slept();
+            loop {
+                semaphore.acquire();
+                let slept = times_slept() - before;
+                taken.note();
+                if over.load(Acquire) {
+                    return slept;
                 }
+            }
+        };
+        let threads: Vec<_> = (0..sleepers)
+            .map(|_| {
+                thread::Builder::new().stack_size(SMALL_STACK).spawn_scoped(scope, sleeper).expect("there is room")
             })
-        });
-        wait_until(|| everybody.lock().unwrap().len() == SLEEPERS);
+            .collect();
+        wait_until(|| everybody.lock().unwrap().len() == sleepers);
         let everybody = everybody.lock().unwrap().clone();
         let wait_until_all_sleep = || wait_until(|| everybody.iter().all(|&thread| sleeps(thread)));
-        let mut on_their_way = Duration::ZERO;
+        let mut sample = Sample::default();
         let mut released = 0;
         let mut release = |permits: u64| {
-            let start = Instant::now();
+            let mut meter = Meter::start();
             for _ in 0..permits {
                 semaphore.release();
             }
+            meter.look_on();
             released += permits;
-            wait_until(|| taken.load(Acquire) == released);
-            start.elapsed()
+            meter.stop_at(taken.wait_for(released), 1, false)
         };
         for _ in 0..times {
             wait_until_all_sleep();
-            on_their_way += release(burst);
+            sample += release(burst);
         }
         wait_until_all_sleep();
         over.store(true, Release);
         // One by one, since a binary semaphore holds no more.
-        for _ in 0..SLEEPERS {
+        for _ in 0..sleepers {
             release(1);
         }
-        let slept = threads.map(|thread| thread.join().expect("a sleeper does not panic")).into_iter().sum();
-        (slept, on_their_way)
+        let slept = threads.into_iter().map(|thread| thread.join().expect("a sleeper does not panic")).sum();
+        (slept, sample)
     })
+}
+
+/// A latch is opened for so many sleepers: from then until all are through.
+pub fn burst_through_latch<L: AnyLatch>(sleepers: usize, times: u64) -> Sample {
+    burst(sleepers, times, || L::new(1), |latch| latch.wait(), |latch| L::count_down(latch.ticket()))
+}
+
+/// The value that so many sleepers wait for is set, and all are notified: from then until all have seen it.
+pub fn burst_on_atomic<A: AnyAtomic>(sleepers: usize, times: u64) -> Sample {
+    burst(
+        sleepers,
+        times,
+        A::new,
+        |atomic| atomic.wait(false),
+        |atomic| {
+            atomic.store(true);
+            atomic.notify_all();
+        },
+    )
+}
+
+/// Each time with new sleepers, on something new.
+fn burst<T: Sync>(
+    sleepers: usize,
+    times: u64,
+    new: impl Fn() -> T,
+    wait: impl Fn(&T) + Sync,
+    wake: impl Fn(&T),
+) -> Sample {
+    let mut sample = Sample::default();
+    for _ in 0..times {
+        let (it, through) = (CachePadded::new(new()), Events::new());
+        let sleeper = || {
+            wait(&it);
+            through.note();
+        };
+        sample += thread::scope(|scope| {
+            for _ in 0..sleepers {
+                thread::Builder::new().stack_size(SMALL_STACK).spawn_scoped(scope, sleeper).expect("there is room");
+            }
+            wait_until(all_others_sleep);
+            let mut meter = Meter::start();
+            wake(&it);
+            meter.look_on();
+            meter.stop_at(through.wait_for(sleepers as u64), 1, false)
+        });
+    }
+    sample
 }

@@ -14,7 +14,7 @@ pub use self::glibc::Glibc;
 pub use self::libstdcxx::Libstdcxx;
 pub use self::ours::Arrived;
 pub use self::standard::Std;
-pub use self::tasks::Tokio;
+pub use self::tasks::{AsyncLock, Tokio};
 pub use waitline::Barrier;
 
 /// A barrier that blocks threads.
@@ -33,3 +33,17 @@ pub trait AnyBarrier: Contender + Send + Sync {
         }
     }
 }
+
+/// Every barrier but ours.
+macro_rules! each_barrier {
+    ($then:ident!($($head:tt)*)) => {
+        $then!($($head)*;
+            $crate::contenders::barrier::Std,
+            $crate::contenders::barrier::Glibc,
+            $crate::contenders::barrier::Tokio,
+            $crate::contenders::barrier::AsyncLock,
+            #[cfg(libstdcxx)]
+            $crate::contenders::barrier::Libstdcxx)
+    };
+}
+pub(crate) use each_barrier;

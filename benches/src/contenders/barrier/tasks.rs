@@ -1,4 +1,4 @@
-//! tokio's barrier, from threads.
+//! The barriers of async code, from threads.
 
 use futures::executor::block_on;
 
@@ -23,5 +23,26 @@ impl AnyBarrier for Tokio {
     #[inline]
     fn wait(&self) {
         block_on(self.0.wait());
+    }
+}
+
+/// `async_lock::Barrier`.
+#[derive(Debug)]
+pub struct AsyncLock(async_lock::Barrier);
+
+impl Contender for AsyncLock {
+    fn name() -> &'static str {
+        "async-lock"
+    }
+}
+
+impl AnyBarrier for AsyncLock {
+    fn new(parties: usize) -> AsyncLock {
+        AsyncLock(async_lock::Barrier::new(parties))
+    }
+
+    #[inline]
+    fn wait(&self) {
+        self.0.wait_blocking();
     }
 }

@@ -1,4 +1,4 @@
-//! What people write who have no latch: a flag under a mutex and a condition variable.
+//! What people write who have no latch: a count under a mutex and a condition variable.
 
 use std::sync::{Condvar, Mutex};
 
@@ -8,7 +8,7 @@ use crate::contenders::Contender;
 /// `std::sync::Mutex` and `Condvar`.
 #[derive(Debug)]
 pub struct StdCondvar {
-    is_open: Mutex<bool>,
+    missing: Mutex<usize>,
     opened: Condvar,
 }
 
@@ -19,18 +19,28 @@ impl Contender for StdCondvar {
 }
 
 impl AnyLatch for StdCondvar {
-    fn new() -> StdCondvar {
-        StdCondvar { is_open: Mutex::new(false), opened: Condvar::new() }
+    type Ticket<'a> = &'a StdCondvar;
+
+    fn new(count: usize) -> StdCondvar {
+        StdCondvar { missing: Mutex::new(count), opened: Condvar::new() }
     }
 
     #[inline]
-    fn count_down(&self) {
-        *self.is_open.lock().unwrap() = true;
-        self.opened.notify_all();
+    fn ticket(&self) -> &StdCondvar {
+        self
+    }
+
+    #[inline]
+    fn count_down(ticket: &StdCondvar) {
+        let mut missing = ticket.missing.lock().unwrap();
+        *missing -= 1;
+        if *missing == 0 {
+            ticket.opened.notify_all();
+        }
     }
 
     #[inline]
     fn wait(&self) {
-        drop(self.opened.wait_while(self.is_open.lock().unwrap(), |is_open| !*is_open));
+        drop(self.opened.wait_while(self.missing.lock().unwrap(), |missing| *missing > 0));
     }
 }

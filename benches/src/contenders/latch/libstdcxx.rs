@@ -14,13 +14,20 @@ impl Contender for Libstdcxx {
 }
 
 impl AnyLatch for Libstdcxx {
-    fn new() -> Libstdcxx {
-        Latch::new(1)
+    type Ticket<'a> = &'a Libstdcxx;
+
+    fn new(count: usize) -> Libstdcxx {
+        Latch::new(count.try_into().expect("a number of threads"))
     }
 
     #[inline]
-    fn count_down(&self) {
-        Latch::count_down(self);
+    fn ticket(&self) -> &Libstdcxx {
+        self
+    }
+
+    #[inline]
+    fn count_down(ticket: &Libstdcxx) {
+        Latch::count_down(ticket);
     }
 
     #[inline]

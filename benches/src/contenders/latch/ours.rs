@@ -3,7 +3,7 @@
 use waitline::Latch;
 
 use super::AnyLatch;
-use crate::contenders::{Contender, Pending, timed};
+use crate::contenders::{Contender, Pending, TryNow, timed};
 
 impl Contender for Latch {
     fn name() -> &'static str {
@@ -12,13 +12,20 @@ impl Contender for Latch {
 }
 
 impl AnyLatch for Latch {
-    fn new() -> Latch {
-        Latch::new(1)
+    type Ticket<'a> = &'a Latch;
+
+    fn new(count: usize) -> Latch {
+        Latch::new(count)
     }
 
     #[inline]
-    fn count_down(&self) {
-        self.count_down();
+    fn ticket(&self) -> &Latch {
+        self
+    }
+
+    #[inline]
+    fn count_down(ticket: &Latch) {
+        ticket.count_down();
     }
 
     #[inline]
@@ -30,6 +37,13 @@ impl AnyLatch for Latch {
 impl Pending for Latch {
     fn pending() -> Latch {
         Latch::new(1)
+    }
+}
+
+impl TryNow for Latch {
+    #[inline]
+    fn try_now(&mut self) -> bool {
+        self.try_wait()
     }
 }
 

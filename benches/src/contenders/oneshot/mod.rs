@@ -10,7 +10,7 @@ mod tasks;
 use super::{Contender, Pending};
 use crate::opaque::opaque;
 
-pub use self::crates::OneshotCrate;
+pub use self::crates::{Crossbeam, OneshotCrate};
 #[cfg(libstdcxx)]
 pub use self::libstdcxx::Libstdcxx;
 pub use self::mpsc::Mpsc;
@@ -74,3 +74,44 @@ impl<O: AnyOneshot> Pending for Awaited<O> {
         Awaited { receiver, _sender: sender }
     }
 }
+
+/// Every one-shot channel but ours.
+macro_rules! each_oneshot {
+    ($then:ident!($($head:tt)*)) => {
+        $then!($($head)*;
+            $crate::contenders::oneshot::OneshotCrate,
+            $crate::contenders::oneshot::Mpsc,
+            $crate::contenders::oneshot::Crossbeam,
+            $crate::contenders::oneshot::Tokio,
+            $crate::contenders::oneshot::Futures,
+            #[cfg(libstdcxx)]
+            $crate::contenders::oneshot::Libstdcxx)
+    };
+}
+pub(crate) use each_oneshot;
+
+/// The receivers of those that can wait for a limited time.
+macro_rules! each_timed_receiver {
+    ($then:ident!($($head:tt)*)) => {
+        $then!($($head)*;
+            $crate::contenders::oneshot::Awaited<$crate::contenders::oneshot::OneshotCrate>,
+            $crate::contenders::oneshot::Awaited<$crate::contenders::oneshot::Mpsc>,
+            $crate::contenders::oneshot::Awaited<$crate::contenders::oneshot::Crossbeam>,
+            #[cfg(libstdcxx)]
+            $crate::contenders::oneshot::Awaited<$crate::contenders::oneshot::Libstdcxx>)
+    };
+}
+pub(crate) use each_timed_receiver;
+
+/// The receivers of those that can be asked whether the value is there.
+macro_rules! each_polled_receiver {
+    ($then:ident!($($head:tt)*)) => {
+        $then!($($head)*;
+            $crate::contenders::oneshot::Awaited<$crate::contenders::oneshot::OneshotCrate>,
+            $crate::contenders::oneshot::Awaited<$crate::contenders::oneshot::Mpsc>,
+            $crate::contenders::oneshot::Awaited<$crate::contenders::oneshot::Crossbeam>,
+            $crate::contenders::oneshot::Awaited<$crate::contenders::oneshot::Tokio>,
+            $crate::contenders::oneshot::Awaited<$crate::contenders::oneshot::Futures>)
+    };
+}
+pub(crate) use each_polled_receiver;

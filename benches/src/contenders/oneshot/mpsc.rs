@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{AnyOneshot, Awaited};
 use crate::clock::Clock;
-use crate::contenders::{Contender, TimedFor, TimedUntil};
+use crate::contenders::{Contender, TimedFor, TimedUntil, TryNow};
 
 /// `std::sync::mpsc::channel`.
 #[derive(Debug)]
@@ -34,6 +34,13 @@ impl AnyOneshot for Mpsc {
     #[inline]
     fn recv(receiver: Self::Receiver) -> u64 {
         receiver.recv().expect("the sender sends")
+    }
+}
+
+impl TryNow for Awaited<Mpsc> {
+    #[inline]
+    fn try_now(&mut self) -> bool {
+        self.receiver.try_recv().is_ok()
     }
 }
 

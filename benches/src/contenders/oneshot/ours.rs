@@ -3,7 +3,7 @@
 use waitline::oneshot;
 
 use super::{AnyOneshot, Awaited};
-use crate::contenders::{Contender, Pending, timed};
+use crate::contenders::{Contender, Pending, TryNow, timed};
 
 /// `waitline::oneshot::channel`.
 #[derive(Debug)]
@@ -32,6 +32,13 @@ impl AnyOneshot for Ours {
     #[inline]
     fn recv(receiver: Self::Receiver) -> u64 {
         receiver.recv().expect("the sender sends")
+    }
+}
+
+impl TryNow for Awaited<Ours> {
+    #[inline]
+    fn try_now(&mut self) -> bool {
+        self.receiver.try_recv().is_ok()
     }
 }
 

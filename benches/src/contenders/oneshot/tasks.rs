@@ -2,8 +2,8 @@
 
 use futures::executor::block_on;
 
-use super::AnyOneshot;
-use crate::contenders::Contender;
+use super::{AnyOneshot, Awaited};
+use crate::contenders::{Contender, TryNow};
 
 /// `tokio::sync::oneshot`.
 #[derive(Debug)]
@@ -62,5 +62,19 @@ impl AnyOneshot for Futures {
     #[inline]
     fn recv(receiver: Self::Receiver) -> u64 {
         block_on(receiver).expect("the sender sends")
+    }
+}
+
+impl TryNow for Awaited<Tokio> {
+    #[inline]
+    fn try_now(&mut self) -> bool {
+        self.receiver.try_recv().is_ok()
+    }
+}
+
+impl TryNow for Awaited<Futures> {
+    #[inline]
+    fn try_now(&mut self) -> bool {
+        matches!(self.receiver.try_recv(), Ok(Some(_)))
     }
 }

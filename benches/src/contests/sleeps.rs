@@ -1,0 +1,143 @@
+//! Threads that sleep, and what it takes to put them to sleep and to wake them.
+
+use std::time::Duration;
+
+use super::{Contest, runners};
+use crate::catalogue::{Kind, Scenario};
+use crate::contenders::atomic::AtomicWaitCrate;
+#[cfg(libstdcxx)]
+use crate::contenders::atomic::Libstdcxx;
+use crate::contenders::latch::{Latch, each_shared_latch};
+use crate::contenders::oneshot::{Awaited, Ours, each_timed_receiver};
+use crate::contenders::semaphore::{BinarySemaphore, Semaphore, each_dependable_semaphore, each_timed_semaphore};
+use crate::contenders::signal;
+use crate::contenders::signal::each_timed_signal;
+use crate::figure::Base;
+use crate::floor;
+use crate::race::Batch;
+use crate::scenarios;
+use core::sync::atomic::AtomicU32;
+
+pub(super) fn contests() -> Vec<Contest> {
+    let mut contests = vec![wake_ups()];
+    for sleepers in [1, 8, 64, 512] {
+        contests.extend([burst_of_permits(sleepers), burst_through_latch(sleepers), burst_on_atomic(sleepers)]);
+    }
+    for (micros, times) in [(10, 25), (100, 10), (1_000, 5), (10_000, 1)] {
+        contests.extend([
+            lateness(micros, times),
+            lateness_of_receivers(micros, times),
+            lateness_of_signals(micros, times),
+        ]);
+    }
+    contests.extend([cost_of_sleep(), cost_of_sleep_of_receivers()]);
+    contests
+}
+
+/// Without libstdc++'s semaphore: in GCC 12 a thread can fall asleep for good with a permit there (PR 104928), and here no
+/// other thread would come and wake it.
+fn wake_ups() -> Contest {
+    Contest::new(Scenario::WakeUps, Kind::Semaphore, "8 sleepers")
+        .counts("wake-ups")
+        .ours(runners![|This, times| scenarios::wake_ups_per_permit::<This>(times); Semaphore, BinarySemaphore])
+        .peers(each_dependable_semaphore!(runners!(|Peer, times| scenarios::wake_ups_per_permit::<Peer>(times))))
+        .batch(Batch::Of(50))
+        .target(1.1, Base::One)
+        .readme("wake-ups per permit released, 8 sleepers")
+}
+
+/// Nor here.
+fn burst_of_permits(sleepers: usize) -> Contest {
+    burst(Kind::Semaphore, sleepers)
+        .ours(runners![|This, times| scenarios::burst_wake::<This>(sleepers, times); Semaphore])
+        .peers(each_dependable_semaphore!(runners!(|Peer, times| scenarios::burst_wake::<Peer>(sleepers, times))))
+        .batch(Batch::Of(5))
+}
+
+fn burst_through_latch(sleepers: usize) -> Contest {
+    burst(Kind::Latch, sleepers)
+        .ours(runners![|This, times| scenarios::burst_through_latch::<This>(sleepers, times); Latch])
+        .peers(each_shared_latch!(runners!(|Peer, times| scenarios::burst_through_latch::<Peer>(sleepers, times))))
+}
+
+fn burst_on_atomic(sleepers: usize) -> Contest {
+    burst(Kind::Atomic, sleepers)
+        .ours(runners![|This, times| scenarios::burst_on_atomic::<This>(sleepers, times); AtomicU32])
+        .peers(runners![
+            |Peer, times| scenarios::burst_on_atomic::<Peer>(sleepers, times);
+            AtomicWaitCrate,
+            #[cfg(libstdcxx)]
+            Libstdcxx<AtomicU32>
+        ])
+}
+
+fn burst(kind: Kind, sleepers: usize) -> Contest {
+    Contest::new(Scenario::BurstWake, kind, "")
+        .size(sleepers, "sleepers")
+        .floor("futex(2), waking all", move |times| scenarios::burst_on_atomic::<AtomicWaitCrate>(sleepers, times))
+        .batch(Batch::Of(3))
+}
+
+fn lateness(micros: u64, times: u64) -> Contest {
+    let timeout = Duration::from_micros(micros);
+    let contest = lateness_beside_futex(Kind::Semaphore, micros, times)
+        .ours(runners![|This, times| scenarios::lateness::<This>(timeout, times); Semaphore, BinarySemaphore])
+        .peers(each_timed_semaphore!(runners!(|Peer, times| scenarios::lateness::<Peer>(timeout, times))));
+    match micros {
+        10 => contest.target(0.4, Base::Floor).readme("lateness of a 10 µs wait"),
+        _ => contest,
+    }
+}
+
+fn lateness_of_receivers(micros: u64, times: u64) -> Contest {
+    let timeout = Duration::from_micros(micros);
+    lateness_beside_futex(Kind::Oneshot, micros, times)
+        .ours(runners![|This, times| scenarios::lateness::<This>(timeout, times); Awaited<Ours>])
+        .peers(each_timed_receiver!(runners!(|Peer, times| scenarios::lateness::<Peer>(timeout, times))))
+}
+
+fn lateness_of_signals(micros: u64, times: u64) -> Contest {
+    let timeout = Duration::from_micros(micros);
+    lateness_beside_futex(Kind::Signal, micros, times)
+        .ours(runners![|This, times| scenarios::lateness::<This>(timeout, times); signal::Awaited<signal::Ours>])
+        .peers(each_timed_signal!(runners!(|Peer, times| scenarios::lateness::<Peer>(timeout, times))))
+}
+
+fn lateness_beside_futex(kind: Kind, micros: u64, times: u64) -> Contest {
+    let timeout = Duration::from_micros(micros);
+    Contest::new(Scenario::Lateness, kind, "")
+        .size(micros as usize, "µs")
+        .floor("futex(2)", move |times| floor::futex_lateness(timeout, times))
+        .batch(Batch::Of(times))
+}
+
+const LONG_ENOUGH_TO_SLEEP: Duration = Duration::from_millis(1);
+
+/// In nanoseconds: what is spun before a sleep that comes all the same.
+const SPIN: f64 = 4000.0;
+
+fn cost_of_sleep() -> Contest {
+    cost(Kind::Semaphore)
+        .ours(runners![|This, times| scenarios::cpu_per_sleep::<This>(LONG_ENOUGH_TO_SLEEP, times); Semaphore])
+        .peers(each_timed_semaphore!(runners!(|Peer, times| scenarios::cpu_per_sleep::<Peer>(
+            LONG_ENOUGH_TO_SLEEP,
+            times
+        ))))
+}
+
+fn cost_of_sleep_of_receivers() -> Contest {
+    cost(Kind::Oneshot)
+        .ours(runners![|This, times| scenarios::cpu_per_sleep::<This>(LONG_ENOUGH_TO_SLEEP, times); Awaited<Ours>])
+        .peers(each_timed_receiver!(runners!(|Peer, times| scenarios::cpu_per_sleep::<Peer>(
+            LONG_ENOUGH_TO_SLEEP,
+            times
+        ))))
+}
+
+fn cost(kind: Kind) -> Contest {
+    Contest::new(Scenario::CostOfSleep, kind, "")
+        .counts("ns of a processor")
+        .floor("futex(2)", |times| floor::futex_cpu(LONG_ENOUGH_TO_SLEEP, times))
+        .target(SPIN, Base::AboveFloor)
+        .batch(Batch::Of(5))
+}
