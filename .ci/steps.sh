@@ -120,7 +120,7 @@ step_wordcount() {
 
 step benches "the benchmarks are built, and each runs once"
 step_benches() {
-    # Run as tests, criterion's benchmarks do one iteration each. Nothing is measured, so nothing is optimized.
+    # Run as a test, each contest is held once. Nothing is measured, so nothing is optimized.
     cargo test --locked --package waitline-bench --all-targets
 }
 

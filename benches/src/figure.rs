@@ -67,7 +67,11 @@ impl Subject {
 
     fn within_kind(&self) -> String {
         let case = if self.case.is_empty() { String::new() } else { format!(": {}", self.case) };
-        let size = self.size.as_ref().map_or(String::new(), |(number, what)| format!(", {number} {what}"));
+        let size = self.size.as_ref().map_or(String::new(), |(number, what)| match (number, what.as_str()) {
+            (1, "parties") => String::from(", 1 party"),
+            (1, _) => format!(", 1 {}", what.trim_end_matches('s')),
+            _ => format!(", {number} {what}"),
+        });
         case + &size
     }
 }
@@ -219,5 +223,78 @@ impl Results {
         let target = program.ancestors().find(|folder| folder.join("CACHEDIR.TAG").exists());
         let target = target.ok_or_else(|| io::Error::other("the program lies in no target folder of cargo's"))?;
         Ok(target.join("waitline-bench").join("results.json"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn track(name: &str, each: [f64; 3]) -> Track {
+        Track { name: name.into(), each: each.into(), ..Track::default() }
+    }
+
+    fn figure() -> Figure {
+        let subject = Subject {
+            scenario: Scenario::Contended,
+            kind: Kind::Semaphore,
+            case: String::new(),
+            size: Some((2, "threads".into())),
+        };
+        Figure {
+            subject,
+            unit: "ns".into(),
+            targets: Vec::new(),
+            floors: vec![track("floor", [1.0, 2.0, 3.0])],
+            ours: vec![track("ours", [3.0, 6.0, 9.0])],
+            peers: vec![track("slow", [30.0, 60.0, 90.0]), track("fast", [2.0, 4.0, 6.0])],
+            explanations: vec![("fast".into(), "It does less.".into())],
+            readme: None,
+        }
+    }
+
+    fn is_met(at_most: f64, base: Base) -> Vec<bool> {
+        let figure = Figure { targets: vec![Target { at_most, base }], ..figure() };
+        figure.verdicts().iter().map(Verdict::is_met).collect()
+    }
+
+    #[test]
+    fn targets_are_met_or_not() {
+        assert_eq!(is_met(3.0, Base::Floor), [true]);
+        assert_eq!(is_met(2.9, Base::Floor), [false]);
+        assert_eq!(is_met(1.5, Base::BestPeer), [true]);
+        assert_eq!(is_met(1.4, Base::BestPeer), [false]);
+        assert_eq!(is_met(0.1, Base::Peer("slow".into())), [true]);
+        assert_eq!(is_met(0.09, Base::Peer("slow".into())), [false]);
+        assert_eq!(is_met(6.0, Base::One), [true]);
+        assert_eq!(is_met(5.9, Base::One), [false]);
+        assert_eq!(is_met(4.0, Base::AboveFloor), [true]);
+        assert_eq!(is_met(3.9, Base::AboveFloor), [false]);
+        assert!(is_met(1.0, Base::Peer("missing".into())).is_empty());
+    }
+
+    #[test]
+    fn whoever_is_faster_or_takes_less_of_the_processors_is_ahead() {
+        let mut figure = figure();
+        let names = |figure: &Figure| -> Vec<_> {
+            figure.losses().iter().map(|loss| (loss.peer.name.clone(), loss.what, loss.explanation.is_some())).collect()
+        };
+        assert_eq!(names(&figure), [("fast".into(), Measure::Value, true)]);
+        figure.ours[0].cpu = vec![2.0; 3];
+        figure.peers[0].cpu = vec![1.0; 3];
+        figure.peers[1].cpu = vec![2.0; 3];
+        assert_eq!(names(&figure), [("slow".into(), Measure::Cpu, false), ("fast".into(), Measure::Value, true)]);
+    }
+
+    #[test]
+    fn a_subject_is_one_line() {
+        let mut subject = figure().subject;
+        assert_eq!(
+            (subject.line().as_str(), subject.details().as_str()),
+            ("contended, semaphore, 2 threads", "2 threads")
+        );
+        subject.case = "free".into();
+        subject.size = Some((1, "threads".into()));
+        assert_eq!(subject.line(), "contended, semaphore: free, 1 thread");
     }
 }

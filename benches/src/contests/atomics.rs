@@ -134,7 +134,7 @@ fn herds() -> Vec<Contest> {
     for atomics in [17, 64] {
         contests.extend([1, 64, 4096].map(|distance| beside_two(1.5, atomics, distance)));
     }
-    contests.push(beside_two(2.0, 1024, 64).readme("processor time of a notify, 1024 flags beside 2"));
+    contests.push(beside_two(2.0, 1024, 64).readme("processor time of a notify, 1024 flags"));
     contests.extend([2, 17, 64, 256, 1024].map(cpu));
     contests.extend([2, 17, 64, 256].map(latency));
     contests
@@ -145,7 +145,8 @@ fn herds() -> Vec<Contest> {
 fn beside_two(target: f64, atomics: usize, distance: usize) -> Contest {
     let herd = Herd { atomics, distance, placement: Placement::Pinned };
     let two = Herd { atomics: 2, ..herd };
-    Contest::new(Scenario::Herd, Kind::Atomic, format!("{atomics} flags, {distance} bytes apart, pinned"))
+    Contest::new(Scenario::Herd, Kind::Atomic, format!("processor time, {distance} bytes apart, pinned"))
+        .size(atomics, "flags")
         .counts("ns of a processor")
         .floor("2 flags", move |times| two.cpu_per_notify::<AtomicBool>(times))
         .floor("2 flags, futex(2)", move |times| two.cpu_per_notify::<AtomicWaitCrate>(times))
@@ -194,8 +195,8 @@ fn latency(atomics: usize) -> Contest {
 }
 
 fn beside_peers(atomics: usize, what: &str) -> Contest {
-    Contest::new(Scenario::Herd, Kind::Atomic, what)
-        .size(atomics, "flags, 64 bytes apart")
+    Contest::new(Scenario::Herd, Kind::Atomic, format!("{what}, 64 bytes apart"))
+        .size(atomics, "flags")
         .batch(Batch::Of(100.max(atomics as u64)))
 }
 

@@ -34,6 +34,9 @@ pub struct Contest {
 /// Long enough for the clock and for warm caches, and short enough to come to its end between two interruptions.
 const BATCH: Batch = Batch::Lasting(Duration::from_micros(200));
 
+/// A size that is no number of threads or objects.
+const MICROSECONDS: &str = "µs";
+
 impl Contest {
     fn new(scenario: Scenario, kind: Kind, case: impl Into<String>) -> Contest {
         Contest {
@@ -103,6 +106,12 @@ impl Contest {
     /// What it is about.
     pub fn subject(&self) -> &Subject {
         &self.subject
+    }
+
+    /// Whether it is about so many that a smaller one shows as well that it works.
+    pub fn is_crowded(&self) -> bool {
+        const MANY: u64 = 16;
+        self.subject.size.as_ref().is_some_and(|(number, what)| *number > MANY && what != MICROSECONDS)
     }
 
     /// Takes the figure.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Contest, runners};
+use super::{Contest, MICROSECONDS, runners};
 use crate::catalogue::{Kind, Scenario};
 use crate::contenders::atomic::AtomicWaitCrate;
 #[cfg(libstdcxx)]
@@ -106,7 +106,7 @@ fn lateness_of_signals(micros: u64, times: u64) -> Contest {
 fn lateness_beside_futex(kind: Kind, micros: u64, times: u64) -> Contest {
     let timeout = Duration::from_micros(micros);
     Contest::new(Scenario::Lateness, kind, "")
-        .size(micros as usize, "µs")
+        .size(micros as usize, MICROSECONDS)
         .floor("futex(2)", move |times| floor::futex_lateness(timeout, times))
         .batch(Batch::Of(times))
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::{Role, cast, span, tick, track};
+use super::{A_LETTER, Role, cast, draw_legend, legend_width, span, tick, track};
 use crate::figure::Figure;
 use crate::race::Quartiles;
 
@@ -13,7 +13,6 @@ use crate::race::Quartiles;
 pub(super) fn draw(figures: &[&Figure], title: &str, path: &Path) -> Result<(), Box<dyn core::error::Error>> {
     const WIDTH: u32 = 900;
     const A_LINE: u32 = 26;
-    const A_LETTER: u32 = 7;
     const ABOVE_AND_BELOW: u32 = 90;
 
     let unit = figures[0].unit.as_str();
@@ -28,9 +27,7 @@ pub(super) fn draw(figures: &[&Figure], title: &str, path: &Path) -> Result<(), 
     let all = figures.iter().flat_map(|figure| medians(figure));
     let root = SVGBackend::new(path, (WIDTH, lines * A_LINE + ABOVE_AND_BELOW)).into_drawing_area();
     root.fill(&WHITE)?;
-    // Room for the legend on the right.
-    let legend = cast.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0) as u32 * A_LETTER + 40;
-    let (left, right) = root.split_horizontally(WIDTH - legend);
+    let (left, right) = root.split_horizontally(WIDTH - legend_width(&cast));
     let mut chart = ChartBuilder::on(&left)
         .caption(title, ("sans-serif", 17))
         .margin(10)
@@ -53,7 +50,8 @@ pub(super) fn draw(figures: &[&Figure], title: &str, path: &Path) -> Result<(), 
         let (x, y) = plot.map_coordinate(&(start, height(index)));
         root.draw(&Text::new(label.as_str(), (x - A_LETTER as i32, y), style.clone()))?;
     }
-    for &(name, role, colour) in &cast {
+    // Ours on top.
+    for &(name, role, colour) in cast.iter().rev() {
         for (index, figure) in figures.iter().enumerate() {
             let Some(track) = track(figure, name, role) else { continue };
             let Quartiles { lower, median, upper } = Quartiles::of(track.each.clone());
@@ -63,11 +61,7 @@ pub(super) fn draw(figures: &[&Figure], title: &str, path: &Path) -> Result<(), 
             chart.draw_series([Circle::new((median, y), size, colour.filled())])?;
         }
     }
-    for (index, &(name, role, colour)) in cast.iter().enumerate() {
-        let y = 40 + index as i32 * 18;
-        right.draw(&Circle::new((10, y), if role == Role::Ours { 6 } else { 4 }, colour.filled()))?;
-        right.draw(&Text::new(name, (22, y - 6), ("sans-serif", 12)))?;
-    }
+    draw_legend(&right, &cast)?;
     root.present()?;
     Ok(())
 }

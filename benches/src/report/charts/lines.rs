@@ -5,7 +5,7 @@ use std::path::Path;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-use super::{Role, cast, span, tick, track};
+use super::{Role, cast, draw_legend, legend_width, span, tick, track};
 use crate::figure::Figure;
 use crate::race::{Quartiles, Track};
 
@@ -21,9 +21,13 @@ pub(super) fn draw(figures: &[&Figure], title: &str, path: &Path) -> Result<(), 
         } else {
             &[("", |track| &track.each)]
         };
-    let root = SVGBackend::new(path, (PANEL.0 * panels.len() as u32, PANEL.1)).into_drawing_area();
+    let cast = cast(figures);
+    let width = PANEL.0 * panels.len() as u32;
+    let root = SVGBackend::new(path, (width + legend_width(&cast), PANEL.1)).into_drawing_area();
     root.fill(&WHITE)?;
-    for (area, (what, values)) in root.split_evenly((1, panels.len())).iter().zip(panels) {
+    let (plots, legend) = root.split_horizontally(width);
+    draw_legend(&legend, &cast)?;
+    for (area, (what, values)) in plots.split_evenly((1, panels.len())).iter().zip(panels) {
         panel(area, figures, &format!("{title}{what}"), *values)?;
     }
     root.present()?;
@@ -67,17 +71,15 @@ fn panel(
         .x_label_formatter(&|size| format!("{size:.0}"))
         .y_label_formatter(&|value| tick(*value, unit))
         .draw()?;
-    for (name, role, colour) in cast {
+    // Ours on top.
+    for (name, role, colour) in cast.into_iter().rev() {
         let points = points(name, role);
         if points.is_empty() {
             continue;
         }
         let style = colour.stroke_width(if role == Role::Ours { 3 } else { 1 });
         let medians = points.iter().map(|(size, quartiles)| (*size, quartiles.median));
-        chart
-            .draw_series(LineSeries::new(medians.clone(), style))?
-            .label(name)
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
+        chart.draw_series(LineSeries::new(medians.clone(), style))?;
         // Between the quartiles.
         chart.draw_series(
             points
@@ -86,11 +88,5 @@ fn panel(
         )?;
         chart.draw_series(medians.map(|point| Circle::new(point, 3, colour.filled())))?;
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::UpperLeft)
-        .background_style(WHITE.mix(0.8))
-        .label_font(("sans-serif", 12))
-        .draw()?;
     Ok(())
 }

@@ -6,6 +6,7 @@ mod lines;
 use std::io;
 use std::path::Path;
 
+use plotters::coord::Shift;
 use plotters::prelude::*;
 
 use crate::figure::Figure;
@@ -60,8 +61,10 @@ enum Role {
     Peer,
 }
 
+type Member<'a> = (&'a str, Role, RGBColor);
+
 /// Everybody in the figures, each once, with a colour of its own.
-fn cast<'a>(figures: &[&'a Figure]) -> Vec<(&'a str, Role, RGBColor)> {
+fn cast<'a>(figures: &[&'a Figure]) -> Vec<Member<'a>> {
     /// Told apart by most who can't tell some colours (Okabe and Ito's, and darker ones). The first is ours.
     const COLOURS: [RGBColor; 10] = [
         RGBColor(213, 94, 0),
@@ -76,7 +79,7 @@ fn cast<'a>(figures: &[&'a Figure]) -> Vec<(&'a str, Role, RGBColor)> {
         RGBColor(170, 170, 0),
     ];
     const GREY: RGBColor = RGBColor(150, 150, 150);
-    let mut cast: Vec<(&str, Role, RGBColor)> = Vec::new();
+    let mut cast: Vec<Member<'_>> = Vec::new();
     let mut coloured = 0;
     for role in [Role::Ours, Role::Peer, Role::Floor] {
         for track in figures.iter().flat_map(|figure| tracks(figure, role)) {
@@ -94,6 +97,25 @@ fn cast<'a>(figures: &[&'a Figure]) -> Vec<(&'a str, Role, RGBColor)> {
         }
     }
     cast
+}
+
+/// How wide letters of the size that is used here are, at most.
+const A_LETTER: u32 = 7;
+
+fn legend_width(cast: &[Member<'_>]) -> u32 {
+    cast.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0) as u32 * A_LETTER + 40
+}
+
+fn draw_legend(
+    area: &DrawingArea<SVGBackend<'_>, Shift>,
+    cast: &[Member<'_>],
+) -> Result<(), Box<dyn core::error::Error>> {
+    const A_LINE: i32 = 18;
+    for (y, &(name, role, colour)) in (1..).map(|line| line * A_LINE + 22).zip(cast) {
+        area.draw(&Circle::new((10, y), if role == Role::Ours { 6 } else { 4 }, colour.filled()))?;
+        area.draw(&Text::new(name, (22, y - 6), ("sans-serif", 12)))?;
+    }
+    Ok(())
 }
 
 fn tracks(figure: &Figure, role: Role) -> &[Track] {
