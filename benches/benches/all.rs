@@ -1,6 +1,6 @@
 //! One run of everything: `cargo bench -p waitline-bench [-- [ROUNDS] [WORD...]]`.
 //!
-//! Rounds are 21 unless said otherwise. With words, only what has one of them in its name is measured. What is found goes to
+//! Rounds are 31 unless said otherwise. With words, only what has one of them in its name is measured. What is found goes to
 //! a file in cargo's target folder, of which the `report` program makes a page. Always ends well: these are figures and not
 //! a test. By `cargo test` each contest is held once, but for the most crowded ones, which says that it works, and nothing is written.
 //!
@@ -19,7 +19,7 @@ use waitline_bench::figure::{Figure, Results};
 use waitline_bench::machine::Machine;
 
 fn main() {
-    const ROUNDS: usize = 21;
+    const ROUNDS: usize = 31;
     let (mut rounds, mut words, mut measures) = (ROUNDS, Vec::new(), false);
     for argument in std::env::args().skip(1) {
         match argument.parse() {

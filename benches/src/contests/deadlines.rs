@@ -80,7 +80,9 @@ enum Passed {
 fn passed<C: Clock>(when: &str, passed: Passed, deadline: fn() -> C) -> Vec<Contest> {
     let new = |kind| {
         let contest = Contest::new(Scenario::PassedDeadline, kind, format!("{when}, {}", C::name()))
-            .floor("Instant::now()", floor::instant_now);
+            .floor("Instant::now()", floor::instant_now)
+            .explain("crossbeam", TWO_CLOCKS)
+            .explain("oneshot crate", TWO_CLOCKS);
         match passed {
             Passed::JustNow => contest.target(1.4, Base::Floor).readme("any deadline passed just now, either clock"),
             Passed::LongAgo => {
@@ -91,10 +93,15 @@ fn passed<C: Clock>(when: &str, passed: Passed, deadline: fn() -> C) -> Vec<Cont
     each_kind!(new, |This, times| scenarios::expired_deadline::<C, This>(deadline, times))
 }
 
+const TWO_CLOCKS: &str = "It asks the precise clock. Ours asks the coarse one first, which proves of a deadline that passed a few milliseconds ago \
+     or more that it has, at half the price; for one that has just passed it must then ask the precise one as well.";
+
 fn in_turn() -> Vec<Contest> {
     let new = |kind| {
         Contest::new(Scenario::PassedDeadline, kind, "just passed and passed 50 ms ago in turn, Instant")
             .floor("Instant::now()", floor::instant_now)
+            .explain("crossbeam", TWO_CLOCKS)
+            .explain("oneshot crate", TWO_CLOCKS)
     };
     each_kind!(new, |This, times| scenarios::mixed_deadlines::<Instant, This>(times))
 }

@@ -69,7 +69,12 @@ fn burst_on_atomic(sleepers: usize) -> Contest {
             #[cfg(libstdcxx)]
             Libstdcxx<AtomicU32>
         ])
+        .explain("atomic-wait, 32 bits", ONE_CALL)
+        .explain("libstdc++", ONE_CALL)
 }
+
+const ONE_CALL: &str = "It wakes all by one call of the kernel, since its threads sleep on the 32 bits of the atomic itself. Ours sleep on a \
+     word of their own each, so that atomics of any width can be waited on and nobody is woken for another atomic; each takes a call.";
 
 fn burst(kind: Kind, sleepers: usize) -> Contest {
     Contest::new(Scenario::BurstWake, kind, "")
