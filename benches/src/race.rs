@@ -90,9 +90,9 @@ impl Runner {
 
     /// How many operations make a batch. Some are made for that already, so that everything is warm.
     fn times_for(&mut self, batch: Batch) -> u64 {
-        // An interruption makes a batch look longer than it is, so the shortest of a few counts.
-        const ATTEMPTS: usize = 3;
         const MOST_AT_ONCE: f64 = 16.0;
+        /// Nothing much beside a batch that lasts longer than this.
+        const AN_INTERRUPTION: Duration = Duration::from_millis(5);
         let time = match batch {
             Batch::Of(times) => {
                 (self.batch)(times);
@@ -100,9 +100,11 @@ impl Runner {
             }
             Batch::Lasting(time) => time,
         };
+        // An interruption makes a batch look longer than it is, so the shortest of a few counts.
+        let attempts = if time < AN_INTERRUPTION { 3 } else { 1 };
         let mut times = 1;
         loop {
-            let durations = (0..ATTEMPTS).map(|_| (self.batch)(times).elapsed_for(times));
+            let durations = (0..attempts).map(|_| (self.batch)(times).elapsed_for(times));
             let shortest = durations.min().unwrap_or_default();
             let scale = time.as_secs_f64() / shortest.as_secs_f64().max(f64::MIN_POSITIVE);
             if scale <= 2.0 {
