@@ -49,10 +49,15 @@ install_packages() {
     local step=$1 why=$2
     shift 2
     [[ ${CI:-} == true && $(id -u) -eq 0 ]] || skip "$step: $why (Debian's packages: $*)"
-    # A mirror of something else may be down; whether the packages can be had, the next command tells.
-    apt-get update -qq || true
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null ||
-        skip "$step: $why, and Debian's packages can't be had: $*"
+    mkdir -p "$cache"
+    (
+        # apt does one thing at a time, and does not always wait for its turn.
+        flock 9
+        # A mirror of something else may be down; whether the packages can be had, the next command tells.
+        apt-get update -qq || true
+        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null ||
+            skip "$step: $why, and Debian's packages can't be had: $*"
+    ) 9>"$cache/apt-lock" || exit
 }
 
 # with_own_flags NAME FLAGS COMMAND...: for flags that mean nothing to dependencies. Those are taken from the plain build,

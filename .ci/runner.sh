@@ -4,10 +4,28 @@
 names=()
 declare -A purpose
 
-# step NAME PURPOSE: declares the step that the function step_NAME carries out.
+# step NAME PURPOSE: declares the step that the function step_NAME carries out. Where there is a function needs_NAME, it runs
+# before, in the same shell: it gets what the step needs, or skips it.
 step() {
     names+=("$1")
     purpose[$1]=$2
+}
+
+get_needs() {
+    ! declare -F "needs_$1" >/dev/null || "needs_$1"
+}
+
+# Gets what the steps need, of each as much as can be had.
+fetch() {
+    local name
+    for name in "${names[@]}"; do
+        # Not in a condition, as below.
+        (
+            set -e
+            get_needs "$name"
+        )
+        true
+    done
 }
 
 passed=0 failed=0 skipped=0
@@ -21,6 +39,7 @@ run_step() {
     set +e
     (
         set -e
+        get_needs "$name"
         "step_$name"
     )
     status=$?
@@ -39,13 +58,18 @@ summary() {
     printf 'steps: %d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
 }
 
-# run_steps [--list | NAME...]: the steps named, or all of them, until one fails.
+# run_steps [--list | --fetch | NAME...]: the steps named, or all of them, until one fails.
 run_steps() {
     local name
     if [[ ${1:-} == --list ]]; then
         for name in "${names[@]}"; do
             printf '%-16s %s\n' "$name" "${purpose[$name]}"
         done
+        return
+    fi
+    if [[ ${1:-} == --fetch ]]; then
+        set +e
+        fetch
         return
     fi
     for name in "$@"; do

@@ -62,6 +62,9 @@ step_parking() {
 }
 
 step clock "waits while the wall clock is set forwards and backwards, in a virtual machine"
+needs_clock() {
+    .ci/clock --fetch
+}
 step_clock() {
     .ci/clock
 }
@@ -147,13 +150,18 @@ step_package() {
 }
 
 step platforms "every other platform, run or compiled (.ci/platforms --list)"
+needs_platforms() {
+    .ci/platforms --fetch
+}
 step_platforms() {
     .ci/platforms
 }
 
 step sanitizer "the tests in which a primitive dies early, under AddressSanitizer"
-step_sanitizer() {
+needs_sanitizer() {
     need_nightly sanitizer
+}
+step_sanitizer() {
     local host list
     host=$(rustc -vV | sed -n 's/^host: //p')
     # With --target, build scripts and macros are left as they are.
@@ -164,11 +172,13 @@ step_sanitizer() {
 }
 
 step thread-sanitizer "plain memory between threads, along every edge, under ThreadSanitizer"
-step_thread-sanitizer() {
+needs_thread-sanitizer() {
     need_nightly thread-sanitizer
+    use_source_of_std thread-sanitizer
+}
+step_thread-sanitizer() {
     local host
     host=$(rustc -vV | sed -n 's/^host: //p')
-    use_source_of_std thread-sanitizer
     # It sees what code does that was built for it, so std is built for it, too. Fences it does not know: the one pair that there
     # is (src/wait/table.rs) is between atomics, and no plain memory rests on it.
     with_flags tsan -Zsanitizer=thread with_own_flags delays '--cfg waitline_delays' \
