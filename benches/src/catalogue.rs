@@ -66,5 +66,5 @@ catalogue! {
     Barrier = "barrier", "Each party is a thread of its own.";
     Latch = "latch", "std's is a count under a mutex and a condition variable, and crossbeam's is its `WaitGroup`, for which one thread waits.";
     Atomic = "atomic", "Waits for the values of atomics. libstdc++'s and ours are the same bytes.";
-    Pool = "pool", "A queue of boxed jobs. Ours is std's `VecDeque` under a `Mutex`, with idle threads asleep on a `Semaphore`.";
+    Pool = "pool", "A queue of boxed jobs. Ours are a `VecDeque` under a `Mutex`, with idle threads asleep on a `Semaphore`: with a permit for each job, and with one for each thread that is woken, by the one before it.";
 }

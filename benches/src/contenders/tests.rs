@@ -180,7 +180,7 @@ fn pools_do_every_job() {
         numbers.sort_unstable();
         assert!(numbers.into_iter().eq(0..JOBS));
     }
-    test_each!(test; pool::OnSemaphore);
+    test_each!(test; pool::OnSemaphore, pool::OneByOne);
     each_pool!(test_each!(test));
 }
 

@@ -1,12 +1,14 @@
 //! Pools of threads that do jobs in the order in which these come.
 
 mod crates;
+mod ours;
 mod queue;
 
 use super::Contender;
 
 pub use self::crates::{Crossbeam, Rayon};
-pub use self::queue::{OnCondvar, OnSemaphore};
+pub use self::ours::{OnSemaphore, OneByOne};
+pub use self::queue::OnCondvar;
 
 /// Something to do.
 pub type Job = Box<dyn FnOnce() + Send>;
@@ -20,7 +22,7 @@ pub trait AnyPool: Contender {
     fn submit(&self, job: Job);
 }
 
-/// Every pool but the one on ours.
+/// Every pool but those on ours.
 macro_rules! each_pool {
     ($then:ident!($($head:tt)*)) => {
         $then!($($head)*;

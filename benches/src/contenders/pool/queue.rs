@@ -1,64 +1,11 @@
-//! A queue under a mutex, with idle workers asleep on our semaphore, or on a condition variable.
+//! A queue under a mutex, with idle workers asleep on a condition variable.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{self, JoinHandle};
 
-use waitline::Semaphore;
-
 use super::{AnyPool, Job};
 use crate::contenders::Contender;
-
-/// Ours: a permit for each job. A worker that finds no job for its permit is to end.
-#[derive(Debug)]
-pub struct OnSemaphore {
-    shared: Arc<Counted>,
-    workers: Vec<JoinHandle<()>>,
-}
-
-struct Counted {
-    jobs: Mutex<VecDeque<Job>>,
-    waiting: Semaphore,
-}
-
-impl Contender for OnSemaphore {
-    fn name() -> &'static str {
-        "Semaphore"
-    }
-}
-
-impl AnyPool for OnSemaphore {
-    fn new(workers: usize) -> OnSemaphore {
-        let shared = Arc::new(Counted { jobs: Mutex::default(), waiting: Semaphore::new(0) });
-        let worker = |shared: Arc<Counted>| {
-            move || {
-                loop {
-                    shared.waiting.acquire();
-                    let job = shared.jobs.lock().unwrap().pop_front();
-                    match job {
-                        Some(job) => job(),
-                        None => return,
-                    }
-                }
-            }
-        };
-        let workers = (0..workers).map(|_| thread::spawn(worker(Arc::clone(&shared)))).collect();
-        OnSemaphore { shared, workers }
-    }
-
-    #[inline]
-    fn submit(&self, job: Job) {
-        self.shared.jobs.lock().unwrap().push_back(job);
-        self.shared.waiting.release();
-    }
-}
-
-impl Drop for OnSemaphore {
-    fn drop(&mut self) {
-        self.shared.waiting.release_many(self.workers.len());
-        join(&mut self.workers);
-    }
-}
 
 /// std's: `Mutex` and `Condvar`.
 #[derive(Debug)]
@@ -122,12 +69,6 @@ impl Drop for OnCondvar {
 pub(super) fn join(workers: &mut Vec<JoinHandle<()>>) {
     for worker in workers.drain(..) {
         worker.join().expect("no job panics");
-    }
-}
-
-impl std::fmt::Debug for Counted {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Counted").field("waiting", &self.waiting).finish_non_exhaustive()
     }
 }
 
