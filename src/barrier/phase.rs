@@ -173,3 +173,24 @@ impl<'a> Waiter<'a> for PhaseEnd<'a> {
         }
     }
 }
+
+#[cfg(all(test, not(waitline_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_look_of_one_that_is_late_completes_a_phase_and_does_nothing_else() {
+        let attempt_or_leave = |parties| {
+            let state = AtomicU64::new(State::new(0, parties).0);
+            let mut entrance = Entrance { state: &state, afterwards: Afterwards::Stays, has_completion: false };
+            let is_last = match entrance.attempt_or_leave() {
+                Some(Ok(Arrived::Last { .. })) => true,
+                None => false,
+                Some(_) => panic!("neither the last one nor late"),
+            };
+            (is_last, State(state.load(Relaxed)))
+        };
+        assert_eq!(attempt_or_leave(1), (true, State::new(1, 1)));
+        assert_eq!(attempt_or_leave(2), (false, State::new(0, 2)));
+    }
+}
