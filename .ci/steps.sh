@@ -132,6 +132,11 @@ step_embeddings() {
     cargo test --locked --package waitline-embeddings --all-targets
 }
 
+step newcomer "the commands and programs of the front page, the guides and CONTRIBUTING.md, pasted"
+step_newcomer() {
+    .ci/newcomer
+}
+
 step api "the public API is the one in api.txt"
 step_api() {
     .ci/api
