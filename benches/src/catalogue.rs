@@ -50,7 +50,7 @@ catalogue! {
     WakeUps = "wake-ups", "How many threads get up for one permit, with eight asleep.";
     Herd = "herd", "So many threads sleep, each on an object of its own, and are woken one by one.";
     Lateness = "lateness", "How long after its time a wait ends that nobody else ends.";
-    CostOfSleep = "cost of a sleep", "What a wait of a millisecond that ends at its deadline takes of the processor: what is spun before it sleeps, and the kernel's work.";
+    CostOfSleep = "cost of a sleep", "What a wait that ends at its deadline takes of the processor: what is spun before it sleeps, and the kernel's work.";
     Rounds = "rounds", "So many threads meet again and again, with nothing to do in between. The time is that of one round.";
     FanIn = "fan-in", "So many sleeping threads are sent off, each counts down, and one more waits for all of them. The time is that from the first one's start.";
     JobLatency = "job latency", "A job comes to a pool whose threads all sleep: until it is done.";
@@ -66,5 +66,5 @@ catalogue! {
     Barrier = "barrier", "Each party is a thread of its own.";
     Latch = "latch", "std's is a count under a mutex and a condition variable, and crossbeam's is its `WaitGroup`, for which one thread waits.";
     Atomic = "atomic", "Waits for the values of atomics. libstdc++'s and ours are the same bytes.";
-    Pool = "pool", "A queue of boxed jobs. Ours are a `VecDeque` under a `Mutex`, with idle threads asleep on a `Semaphore`: with a permit for each job, and with one for each thread that is woken, by the one before it.";
+    Pool = "pool", "A queue of boxed jobs. Ours are a `VecDeque` under a `Mutex` with a permit for each job, and a queue without a lock whose idle threads are woken one by one, the next by the one before.";
 }

@@ -12,6 +12,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam_utils::CachePadded;
+use nix::errno::Errno;
+use nix::sys::time::TimeSpec;
+use nix::time::ClockId;
 
 use crate::contenders::Contender;
 use crate::contenders::atomic::AtomicWaitCrate;
@@ -120,6 +123,39 @@ pub fn futex_ping_pong(placement: Placement, times: u64) -> Sample {
 pub fn futex_cpu(timeout: Duration, times: u64) -> Sample {
     let word = AtomicU32::new(0);
     cpu_per_sleep_by(times, || futex_wait(&word, timeout))
+}
+
+/// What a futex_waitv wait takes of the processor, which ends without the timer slack of futex(2). `None` if the kernel has none.
+pub fn futex_waitv_cpu() -> Option<fn(Duration, u64) -> Sample> {
+    fn cpu(timeout: Duration, times: u64) -> Sample {
+        let word = AtomicU32::new(0);
+        cpu_per_sleep_by(times, || assert_eq!(futex_waitv(&word, timeout), libc::ETIMEDOUT))
+    }
+    (futex_waitv(&AtomicU32::new(0), Duration::ZERO) == libc::ETIMEDOUT).then_some(cpu)
+}
+
+/// Nobody wakes it. Returns how it ended.
+fn futex_waitv(word: &AtomicU32, timeout: Duration) -> libc::c_int {
+    /// `struct futex_waitv` of linux/futex.h.
+    #[repr(C)]
+    struct Waiter {
+        value: u64,
+        address: u64,
+        flags: u32,
+        reserved: u32,
+    }
+    const SIZE_U32: u32 = 2;
+
+    let flags = SIZE_U32 | libc::FUTEX_PRIVATE_FLAG as u32;
+    let waiter = Waiter { value: 0, address: word.as_ptr() as u64, flags, reserved: 0 };
+    let end = ClockId::CLOCK_MONOTONIC.now().expect("it can be read") + TimeSpec::from_duration(timeout);
+    let clock = libc::CLOCK_MONOTONIC;
+    // SAFETY: the word, the description of it and the time are alive for as long as the call takes.
+    let status = unsafe { libc::syscall(libc::SYS_futex_waitv, &raw const waiter, 1, 0, end.as_ref(), clock) };
+    if status != -1 {
+        unexpected();
+    }
+    Errno::last_raw()
 }
 
 /// How late a plain futex(2) wait ends.

@@ -26,12 +26,16 @@ fn contended(threads: usize) -> Contest {
         .peers(each_semaphore!(runners!(|Peer, times| scenarios::contended::<Peer>(threads, times))))
         .batch(Batch::Lasting(Duration::from_millis(20)))
         .explain("std Mutex", IS_LESS)
-        .explain("parking_lot Mutex", IS_LESS);
+        .explain("parking_lot Mutex", IS_LESS)
+        .explain("async-lock", WAKES_FEWER);
     match threads {
         2 | 4 | 8 => contest.target(1.5, Base::BestPeer).readme(format!("{threads} threads share one permit")),
         _ => contest,
     }
 }
+
+const WAKES_FEWER: &str = "It wakes nobody while one that was woken is still on its way. So of several permits that come at once it wakes one thread, and \
+     the others sleep on with permits there; ours wakes one for each.";
 
 const IS_LESS: &str = "A mutex is less than a semaphore: only the thread that took it may give it back, and its word need not count. \
      Giving back is a plain exchange, of which the semaphore's `fetch_add` has the same cost, but taking a permit must load \

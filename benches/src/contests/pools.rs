@@ -18,7 +18,7 @@ fn latency(workers: usize) -> Contest {
     Contest::new(Scenario::JobLatency, Kind::Pool, "")
         .size(workers, "workers")
         .floor("futex(2), waking one thread", |times| scenarios::burst_on_atomic::<AtomicWaitCrate>(1, times))
-        .ours(runners![|This, times| scenarios::job_latency::<This>(workers, times); OnSemaphore, OneByOne])
+        .ours(runners![|This, times| scenarios::job_latency::<This>(workers, times); OneByOne, OnSemaphore])
         .peers(each_pool!(runners!(|Peer, times| scenarios::job_latency::<Peer>(workers, times))))
         .batch(Batch::Of(20))
 }
@@ -27,7 +27,7 @@ fn throughput(workers: usize) -> Contest {
     Contest::new(Scenario::JobThroughput, Kind::Pool, "")
         .size(workers, "workers")
         .floor("allocation", floor::allocation)
-        .ours(runners![|This, times| scenarios::job_throughput::<This>(workers, times); OnSemaphore, OneByOne])
+        .ours(runners![|This, times| scenarios::job_throughput::<This>(workers, times); OneByOne, OnSemaphore])
         .peers(each_pool!(runners!(|Peer, times| scenarios::job_throughput::<Peer>(workers, times))))
         .batch(Batch::Of(10_000))
 }

@@ -23,20 +23,6 @@ use crate::threads::{Events, Meter, all_others_sleep, sleeps, times_slept, wait_
 /// thread, which ends with the permit that sends it home.
 pub fn wake_ups_per_permit<S: AnySemaphore>(permits: u64) -> Sample {
     const SLEEPERS: usize = 8;
-    let (slept, _) = sleepers::<S>(SLEEPERS, permits, 1);
-    Sample::counted(slept as f64, permits + SLEEPERS as u64)
-}
-
-/// Permits for all of so many sleepers, one after the other: from the first release until all have theirs.
-///
-/// Not for binary semaphores, which hold one permit.
-pub fn burst_wake<S: AnySemaphore>(sleepers: usize, times: u64) -> Sample {
-    self::sleepers::<S>(sleepers, times, sleepers as u64).1
-}
-
-/// Releases `burst` permits as often as told, always to so many sleepers. Says how often they slept in all, and what it took
-/// from each first release until all permits had arrived.
-fn sleepers<S: AnySemaphore>(sleepers: usize, times: u64, burst: u64) -> (i64, Sample) {
     let semaphore = CachePadded::new(S::new(false));
     let (over, taken) = (AtomicBool::new(false), Events::new());
     let everybody: Mutex<Vec<Pid>> = Mutex::default();
@@ -53,38 +39,34 @@ fn sleepers<S: AnySemaphore>(sleepers: usize, times: u64, burst: u64) -> (i64, S
                 }
             }
         };
-        let threads: Vec<_> = (0..sleepers)
-            .map(|_| {
-                thread::Builder::new().stack_size(SMALL_STACK).spawn_scoped(scope, sleeper).expect("there is room")
-            })
-            .collect();
-        wait_until(|| everybody.lock().unwrap().len() == sleepers);
+        let threads: Vec<_> = (0..SLEEPERS).map(|_| scope.spawn(sleeper)).collect();
+        wait_until(|| everybody.lock().unwrap().len() == SLEEPERS);
         let everybody = everybody.lock().unwrap().clone();
         let wait_until_all_sleep = || wait_until(|| everybody.iter().all(|&thread| sleeps(thread)));
-        let mut sample = Sample::default();
-        let mut released = 0;
-        let mut release = |permits: u64| {
-            let mut meter = Meter::start();
-            for _ in 0..permits {
-                semaphore.release();
-            }
-            meter.look_on();
-            released += permits;
-            meter.stop_at(taken.wait_for(released), 1, false)
-        };
-        for _ in 0..times {
+        for released in 1..=permits {
             wait_until_all_sleep();
-            sample += release(burst);
+            semaphore.release();
+            taken.wait_for(released);
         }
         wait_until_all_sleep();
         over.store(true, Release);
         // One by one, since a binary semaphore holds no more.
-        for _ in 0..sleepers {
-            release(1);
+        for released in 1..=SLEEPERS as u64 {
+            semaphore.release();
+            taken.wait_for(permits + released);
         }
-        let slept = threads.into_iter().map(|thread| thread.join().expect("a sleeper does not panic")).sum();
-        (slept, sample)
+        let slept: i64 = threads.into_iter().map(|thread| thread.join().expect("a sleeper does not panic")).sum();
+        Sample::counted(slept as f64, permits + SLEEPERS as u64)
     })
+}
+
+/// Permits for all of so many sleepers, one after the other: from the first release until all have theirs. Each takes one, so
+/// that it is not one of them who takes all.
+///
+/// Not for binary semaphores, which hold one permit.
+pub fn burst_wake<S: AnySemaphore>(sleepers: usize, times: u64) -> Sample {
+    let release_all = |semaphore: &S| (0..sleepers).for_each(|_| semaphore.release());
+    burst(sleepers, times, || S::new(false), |semaphore| semaphore.acquire(), release_all)
 }
 
 /// A latch is opened for so many sleepers: from then until all are through.

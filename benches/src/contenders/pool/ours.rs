@@ -1,9 +1,16 @@
-//! A queue under a mutex, with idle workers asleep on our semaphore.
+//! A queue, with idle workers asleep on our semaphore.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::atomic::{
+    AtomicBool, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release, SeqCst},
+    fence,
+};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
+use crossbeam_queue::SegQueue;
+use crossbeam_utils::CachePadded;
 use waitline::Semaphore;
 
 use super::queue::join;
@@ -24,7 +31,7 @@ struct Counted {
 
 impl Contender for OnSemaphore {
     fn name() -> &'static str {
-        "Semaphore"
+        "Semaphore, one a job"
     }
 }
 
@@ -61,8 +68,8 @@ impl Drop for OnSemaphore {
     }
 }
 
-/// For many small jobs: a permit for each worker that is woken. They are woken one after the other, the next one by the one
-/// before, and only while jobs are left. So a queue that one worker keeps short wakes no others.
+/// For many small jobs, on a queue without a lock: a permit for each worker that is woken. Nobody is woken while somebody searches,
+/// and whoever has found a job by that sends the next one. So a queue that one worker keeps short wakes no others.
 #[derive(Debug)]
 pub struct OneByOne {
     shared: Arc<Sparing>,
@@ -71,55 +78,64 @@ pub struct OneByOne {
 
 #[derive(Default)]
 struct Sparing {
-    queue: Mutex<Queue>,
-    asleep: Semaphore,
+    jobs: SegQueue<Job>,
+    /// How many workers sleep, or are about to, and have not been woken yet; above [`SEARCHES`], how many that were woken
+    /// search.
+    state: CachePadded<AtomicU64>,
+    woken: Semaphore,
+    over: AtomicBool,
 }
 
-#[derive(Default)]
-struct Queue {
-    jobs: VecDeque<Job>,
-    /// Workers that sleep, or are about to, and that nobody has woken yet.
-    idle: usize,
-    /// One was woken, and has not been here since.
-    waking: bool,
-    over: bool,
-}
+const SEARCHES: u64 = 1 << 32;
 
 impl Sparing {
-    fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap()
-    }
-
-    /// Unlocks the queue, and wakes one more worker if that may help.
-    fn unlock(&self, mut queue: MutexGuard<'_, Queue>) {
-        let wakes = !queue.jobs.is_empty() && queue.idle > 0 && !queue.waking;
-        if wakes {
-            queue.idle -= 1;
-            queue.waking = true;
-        }
-        drop(queue);
-        if wakes {
-            self.asleep.release();
+    /// After a push, or by one that has stopped to search: wakes one more worker if that may help. The fence is one half of a
+    /// pair: either the push sees who sleeps, or who goes to sleep sees the job.
+    #[inline]
+    fn wake_one(&self) {
+        fence(SeqCst);
+        let now = self.state.load(Relaxed);
+        let is_wanted = |now: u64| now != 0 && now < SEARCHES;
+        if is_wanted(now) {
+            let search = |now| is_wanted(now).then(|| now - 1 + SEARCHES);
+            if self.state.fetch_update(Relaxed, Relaxed, search).is_ok() {
+                self.woken.release();
+            }
         }
     }
 
+    /// The next job, waited for. `None`: there will be none.
     fn next(&self) -> Option<Job> {
-        let mut queue = self.lock();
+        let mut searches = false;
         loop {
-            if let Some(job) = queue.jobs.pop_front() {
-                self.unlock(queue);
+            if let Some(job) = self.jobs.pop() {
+                if searches {
+                    self.state.fetch_sub(SEARCHES, Relaxed);
+                    if !self.jobs.is_empty() {
+                        self.wake_one();
+                    }
+                }
                 return Some(job);
             }
-            if queue.over {
+            if self.over.load(Acquire) {
                 return None;
             }
-            queue.idle += 1;
-            drop(queue);
-            self.asleep.acquire();
-            queue = self.lock();
-            queue.waking = false;
+            self.state.fetch_add(if searches { 1_u64.wrapping_sub(SEARCHES) } else { 1 }, SeqCst);
+            searches = false;
+            fence(SeqCst);
+            if !self.jobs.is_empty() && self.state.fetch_update(Relaxed, Relaxed, take_one_out).is_ok() {
+                continue;
+            }
+            // A permit for it is there, or will be.
+            self.woken.acquire();
+            searches = !self.over.load(Acquire);
         }
     }
+}
+
+/// Somebody who is not going to sleep. All who sleep are alike: if none is left, the permit is there that all were given.
+fn take_one_out(state: u64) -> Option<u64> {
+    (state % SEARCHES != 0).then(|| state - 1)
 }
 
 impl Contender for OneByOne {
@@ -144,16 +160,15 @@ impl AnyPool for OneByOne {
 
     #[inline]
     fn submit(&self, job: Job) {
-        let mut queue = self.shared.lock();
-        queue.jobs.push_back(job);
-        self.shared.unlock(queue);
+        self.shared.jobs.push(job);
+        self.shared.wake_one();
     }
 }
 
 impl Drop for OneByOne {
     fn drop(&mut self) {
-        self.shared.lock().over = true;
-        self.shared.asleep.release_many(self.workers.len());
+        self.shared.over.store(true, Release);
+        self.shared.woken.release_many(self.workers.len());
         join(&mut self.workers);
     }
 }
@@ -166,6 +181,6 @@ impl std::fmt::Debug for Counted {
 
 impl std::fmt::Debug for Sparing {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sparing").field("asleep", &self.asleep).finish_non_exhaustive()
+        f.debug_struct("Sparing").field("woken", &self.woken).finish_non_exhaustive()
     }
 }

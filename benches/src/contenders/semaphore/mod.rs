@@ -60,14 +60,14 @@ macro_rules! each_semaphore {
 }
 pub(crate) use each_semaphore;
 
-/// Those whose threads never sleep on with a permit there, as libstdc++ 12's may (GCC PR 104928).
+/// Those whose threads never sleep on with a permit there. libstdc++ 12's may (GCC PR 104928), and of several permits that come at
+/// once async-lock's wakes one thread: a notification that is still on its way counts for the later ones too.
 macro_rules! each_dependable_semaphore {
     ($then:ident!($($head:tt)*)) => {
         $then!($($head)*;
             $crate::contenders::semaphore::StdCondvar,
             $crate::contenders::semaphore::ParkingLotCondvar,
             $crate::contenders::semaphore::Tokio,
-            $crate::contenders::semaphore::AsyncLock,
             $crate::contenders::semaphore::Glibc)
     };
 }
