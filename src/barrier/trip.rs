@@ -36,7 +36,9 @@ impl<F: FnMut()> Barrier<F> {
         }
     }
 
-    /// The phase between its last arrival and its end.
+    /// The phase between its last arrival and its end. Not inlined: with what a panic needs, it would keep the arrivals of
+    /// barriers that have no such function from being inlined.
+    #[inline(never)]
     fn run_completion(&self) {
         let Some(completion) = &self.completion else { return };
         // SAFETY: only the thread that made the last arrival comes here, and only until it ends the phase (I1).
