@@ -1,5 +1,5 @@
 //! Downloads forty files, four at a time, with one deadline for all. The server is a part of the program: it answers once
-//! four have asked, and complains about a fifth.
+//! four have asked, and sends a fifth one nothing.
 
 use std::error::Error;
 use std::io::{BufRead, BufReader, Write};
@@ -11,28 +11,29 @@ use std::time::Duration;
 use waitline::{Barrier, Deadline, Semaphore};
 
 const AT_A_TIME: usize = 4;
-const FILES: usize = 40;
+const FILES: usize = 40; // a multiple of those, since the server waits until so many ask
+const CONTENT: &str = "content\n";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let address = listener.local_addr()?;
     thread::spawn(move || serve(&listener));
-
     let connections = Semaphore::new(AT_A_TIME);
     let deadline = Deadline::after(Duration::from_secs(60));
     let bytes = thread::scope(|scope| {
         let download = |number: usize| {
-            // Before the thread is started, so that there are no more of those either.
             let connection = connections.try_acquire_permit_until(deadline).ok_or("the time is up")?;
             Ok(scope.spawn(move || {
                 let _until_it_is_read = connection;
-                let url = format!("http://{address}/{number}");
-                minreq::get(url).with_timeout(60).send().map(|response| response.as_bytes().len())
+                let request = minreq::get(format!("http://{address}/{number}"));
+                let left = deadline.remaining().unwrap_or_default();
+                request.with_timeout(left.as_secs() + 1).send().map(|response| response.as_bytes().len())
             }))
         };
         let downloads: Vec<_> = (0..FILES).map(download).collect::<Result<_, &str>>()?;
         downloads.into_iter().map(|download| Ok(download.join().unwrap()?)).sum::<Result<usize, Box<dyn Error>>>()
     })?;
+    assert_eq!(bytes, FILES * CONTENT.len(), "the server saw a fifth one");
     println!("{FILES} files, {bytes} bytes, {AT_A_TIME} at a time");
     Ok(())
 }
@@ -46,7 +47,7 @@ fn serve(listener: &TcpListener) {
                 let too_many = open.fetch_add(1, Relaxed) >= AT_A_TIME;
                 all_ask.wait();
                 open.fetch_sub(1, Relaxed);
-                answer(&stream, if too_many { "" } else { "content\n" })
+                answer(&stream, if too_many { "" } else { CONTENT })
             });
         }
     });

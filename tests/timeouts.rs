@@ -52,7 +52,7 @@ fn what_is_there_beats_a_deadline_that_has_passed() {
     });
 }
 
-/// GCC PR 118093, 116586, 559036, glibc 99d01ff: times before the epoch or before the machine started made the kernel
+/// GCC PR 118093, 116586, glibc 99d01ff: times before the epoch or before the machine started made the kernel
 /// refuse (a spin or an abort), or wrapped to years. libcudacxx #140: a try that blocked.
 #[test]
 fn a_passed_deadline_and_nothing_there_is_a_timeout() {

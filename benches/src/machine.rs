@@ -36,7 +36,12 @@ impl Machine {
     pub fn look() -> Machine {
         let kernel = uname().map_or_else(
             |_| String::from("unknown kernel"),
-            |name| format!("{} {}", name.sysname().to_string_lossy(), name.release().to_string_lossy()),
+            |name| {
+                // The rest says who built it.
+                let release = name.release().to_string_lossy();
+                let version: Vec<_> = release.split('.').take(2).collect();
+                format!("{} {}", name.sysname().to_string_lossy(), version.join("."))
+            },
         );
         Machine {
             processor: processor_model().unwrap_or_else(|| String::from(std::env::consts::ARCH)),

@@ -1,4 +1,5 @@
-//! waitline embedded in other code, where the dependencies of that matter: complete, tested, and to be read and copied.
+//! waitline embedded in other code, with dependencies (rayon, crossbeam) that the crate's own examples do without: complete,
+//! tested, and to be read and copied.
 //!
 //! | module | what is embedded where |
 //! |--------|------------------------|
