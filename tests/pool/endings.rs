@@ -10,7 +10,7 @@ use std::thread;
 use waitline::oneshot::RecvTimeoutError;
 use waitline::{Deadline, Latch, TimedOut};
 
-use super::common::threads::until_all_asleep;
+use super::common::threads::{sleepers_are_known, until_all_asleep};
 use super::common::{Gate, jitter, rounds, spawn, watchdog};
 use super::thread_pool::{Discarded, Handle};
 use super::{CROWD, SOON, Stop, leaves, pool};
@@ -144,6 +144,81 @@ fn a_scope_outlives_the_shutdown() {
             });
             assert_eq!(count.into_inner(), 16);
         }
+    });
+}
+
+/// A job of a scope adds another one when whoever opened the scope sleeps already, and nobody but the worker is there to run it.
+fn a_late_job(shut_down: bool) {
+    watchdog("a job that comes when the owner of its scope sleeps", || {
+        let pool = pool(1, 8);
+        let (begun, owner_sleeps) = (Latch::new(1), Latch::new(1));
+        let is_done = AtomicBool::new(false);
+        thread::scope(|threads| {
+            let owner = spawn(threads, "opens the scope", || {
+                pool.scope(|scope| {
+                    scope.spawn(|| {
+                        begun.count_down();
+                        owner_sleeps.wait();
+                        scope.spawn(|| is_done.store(true, Relaxed));
+                        if shut_down {
+                            assert_eq!(pool.shut_down(Deadline::PASSED), Err(TimedOut));
+                        }
+                    });
+                    begun.wait();
+                });
+            });
+            begun.wait();
+            if sleepers_are_known() {
+                owner.until_asleep();
+            }
+            owner_sleeps.count_down();
+            owner.join();
+        });
+        assert!(is_done.into_inner());
+    });
+}
+
+#[test]
+fn a_late_job_of_a_scope_is_run() {
+    a_late_job(false);
+}
+
+#[test]
+fn a_late_job_of_a_scope_is_run_after_a_shutdown() {
+    a_late_job(true);
+}
+
+/// As before, and the only other worker waits for what waits for the scope.
+#[test]
+fn a_late_job_needs_no_other_worker() {
+    watchdog("a worker that waits for the owner of a scope", || {
+        let pool = Arc::new(pool(2, 8));
+        let (begun, may_go_on) = (Arc::new(Latch::new(1)), Arc::new(Latch::new(1)));
+        let opens_scope = {
+            let (pool, begun, may_go_on) = (Arc::clone(&pool), Arc::clone(&begun), Arc::clone(&may_go_on));
+            move || {
+                pool.scope(|scope| {
+                    let runs = Arc::new(Latch::new(1));
+                    let job = {
+                        let runs = Arc::clone(&runs);
+                        move || {
+                            runs.count_down();
+                            begun.count_down();
+                            may_go_on.wait();
+                            scope.spawn(|| ());
+                        }
+                    };
+                    scope.spawn(job);
+                    // Else this thread would run it.
+                    runs.wait();
+                });
+            }
+        };
+        let scope = pool.spawn(opens_scope).unwrap();
+        begun.wait();
+        let joins = pool.spawn(move || scope.join()).unwrap();
+        may_go_on.count_down();
+        assert_eq!(joins.join_until(Deadline::NEVER), Ok(Ok(())));
     });
 }
 

@@ -11,36 +11,69 @@ use waitline::oneshot::{self, Receiver, RecvTimeoutError};
 
 pub(super) type Panic = Box<dyn Any + Send>;
 
-/// The closure, until somebody begins with it.
-pub(super) struct Job(Mutex<Option<Box<dyn FnOnce() + Send>>>);
+pub(super) struct Job {
+    /// Until somebody begins with it.
+    closure: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+    /// The jobs of its scope, if it is of one.
+    siblings: Option<Arc<Siblings>>,
+}
+
+/// The jobs of one scope, for those who wait for it to run what nobody has begun with. Outlives the scope where a worker still
+/// looks for more of them.
+#[derive(Default)]
+pub(super) struct Siblings(Mutex<Vec<Arc<Job>>>);
+
+impl Siblings {
+    pub(super) fn push(&self, job: Arc<Job>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(job);
+    }
+
+    /// Runs all that nobody has begun with.
+    pub(super) fn run(&self) {
+        let next = || self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        while let Some(job) = next() {
+            job.run();
+        }
+    }
+}
 
 impl Job {
     /// Of a closure that deals with its panics itself.
-    pub(super) fn new(closure: Box<dyn FnOnce() + Send>) -> Arc<Job> {
-        Arc::new(Job(Mutex::new(Some(closure))))
+    pub(super) fn new(closure: Box<dyn FnOnce() + Send>, siblings: Option<Arc<Siblings>>) -> Arc<Job> {
+        Arc::new(Job { closure: Mutex::new(Some(closure)), siblings })
     }
 
     pub(super) fn with_handle<T: Send + 'static>(
         closure: impl FnOnce() -> T + Send + 'static,
     ) -> (Arc<Job>, Handle<T>) {
         let (sender, result) = oneshot::channel();
-        let job = Job::new(Box::new(move || {
+        let closure = move || {
             let outcome = catch_unwind(AssertUnwindSafe(closure));
             let Err(unwanted) = sender.send(outcome) else { return };
             // The handle is gone, and this thread has to outlive also a result that panics when it is dropped.
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(unwanted))) {
                 std::mem::forget(panic);
             }
-        }));
+        };
+        let job = Job::new(Box::new(closure), None);
         let handle = Handle { job: Arc::downgrade(&job), result };
         (job, handle)
     }
 
     /// Unless somebody has begun with it already.
     pub(super) fn run(&self) {
-        let closure = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let closure = self.closure.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(closure) = closure {
             closure();
+        }
+    }
+
+    /// As [`run`](Job::run), by a worker. Then it also runs what the job has left to its scope: whoever opened that may sleep by
+    /// now, and every other worker may wait for it.
+    pub(super) fn run_by_worker(&self) {
+        self.run();
+        if let Some(siblings) = &self.siblings {
+            siblings.run();
         }
     }
 }
@@ -80,7 +113,7 @@ impl<T> Handle<T> {
     /// # Errors
     ///
     /// [`RecvTimeoutError::Timeout`] if the job has not ended until then; [`RecvTimeoutError::Disconnected`] if it has
-    /// been discarded.
+    /// been discarded, or if the result was handed out before.
     ///
     /// # Panics
     ///

@@ -22,7 +22,7 @@
 //! A job may join other jobs, open scopes and spawn, on a pool of one thread too. Whoever waits without a deadline first runs
 //! what it waits for itself, if nobody has begun with that. It runs nothing else, so no job is held up by one that it does
 //! not wait for. Waits with a deadline run nothing, since it might take longer: within jobs they can time out for no other reason
-//! than that all workers are in such waits.
+//! than that all workers are in such waits, and with a deadline that never comes they may not end.
 
 #![allow(dead_code, unreachable_pub, unused_imports, reason = "this is the public part of a crate that could be")]
 
@@ -71,10 +71,13 @@ impl ThreadPool {
     ///
     /// # Panics
     ///
-    /// If either number is zero, or `capacity` is not less than [`Semaphore::MAX_PERMITS`].
+    /// If either number is zero, or both together are not less than [`Semaphore::MAX_PERMITS`].
     pub fn new(workers: usize, capacity: usize) -> io::Result<ThreadPool> {
         assert!(workers > 0 && capacity > 0, "a pool needs workers and a queue");
-        assert!(capacity < Semaphore::MAX_PERMITS, "a place for each, and a permit more to close with");
+        assert!(
+            capacity < Semaphore::MAX_PERMITS - workers,
+            "a permit for each place and each worker, and one to close with"
+        );
         let shared = Arc::new(Shared {
             queue: Mutex::new(Queue { jobs: VecDeque::new(), closed: false }),
             ready: Semaphore::new(0),
@@ -92,8 +95,8 @@ impl ThreadPool {
     }
 
     /// Queues a job. The caller runs it itself where the queue is full, which slows it down as much as waiting for room would,
-    /// and needs no other thread. So it must not hold a lock that the job takes; and where each job spawns the next one, they may
-    /// pile up on one stack.
+    /// and needs no other thread. So it must not hold a lock that the job takes, nor be what the job waits for; and where each job
+    /// spawns the next one, they may pile up on one stack.
     ///
     /// # Errors
     ///
@@ -177,7 +180,7 @@ impl Shared {
             self.ready.acquire();
             let Some(job) = self.queue().jobs.pop_front() else { break };
             self.room.release();
-            job.run();
+            job.run_by_worker();
         }
         self.at_work.count_down();
     }

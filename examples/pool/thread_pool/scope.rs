@@ -4,18 +4,19 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::mem::{take, transmute};
+use std::mem::{forget, take, transmute};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use waitline::Latch;
 
-use super::job::{Job, Panic};
+use super::job::{Job, Panic, Siblings};
 use super::{Shared, ThreadPool};
 
 /// To spawn jobs in that end before [`ThreadPool::scope`] does. The lifetimes are those of [`std::thread::Scope`].
 pub struct Scope<'scope, 'env: 'scope> {
     shared: &'env Shared,
+    jobs: Arc<Siblings>,
     frame: Frame,
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
@@ -24,8 +25,6 @@ pub struct Scope<'scope, 'env: 'scope> {
 /// What jobs use of the scope after their closure has returned. It is gone as soon as the wait for `pending` is over.
 struct Frame {
     pending: Latch,
-    /// All of them, for the scope to run those that nobody has begun with.
-    jobs: Mutex<Vec<Arc<Job>>>,
     /// All of them: dropping one might panic again, which no worker could bear.
     panics: Mutex<Vec<Panic>>,
 }
@@ -38,20 +37,26 @@ impl ThreadPool {
     ///
     /// With what `body` or the first job that did has panicked with, when all jobs have ended.
     pub fn scope<'env, T>(&'env self, body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T) -> T {
-        let frame = Frame { pending: Latch::new(1), jobs: Mutex::default(), panics: Mutex::default() };
-        let scope = Scope { shared: &self.shared, frame, scope: PhantomData, env: PhantomData };
+        let frame = Frame { pending: Latch::new(1), panics: Mutex::default() };
+        let scope = Scope { shared: &self.shared, jobs: Arc::default(), frame, scope: PhantomData, env: PhantomData };
         let outcome = catch_unwind(AssertUnwindSafe(|| body(&scope)));
+        // What a worker's job adds later, that worker runs.
+        scope.jobs.run();
         let frame = &scope.frame;
-        while let Some(job) = frame.next_job() {
-            job.run();
-        }
         frame.pending.count_down(); // for the body
         frame.pending.wait();
         let mut panics = take(&mut *frame.panics.lock().unwrap_or_else(PoisonError::into_inner)).into_iter();
-        match (outcome, panics.next()) {
-            (Err(panic), _) | (Ok(_), Some(panic)) => resume_unwind(panic),
-            (Ok(value), None) => value,
-        }
+        let panic = match (outcome, panics.next()) {
+            (Ok(value), None) => return value,
+            (Err(panic), also) => {
+                forget(also);
+                panic
+            }
+            (Ok(_), Some(panic)) => panic,
+        };
+        // One that panics when it is dropped would end the process, since another one is on its way.
+        panics.for_each(forget);
+        resume_unwind(panic)
     }
 }
 
@@ -70,8 +75,8 @@ impl<'scope> Scope<'scope, '_> {
         // SAFETY: the lifetime is all that changes. Nobody keeps the closure for longer: it runs once, and ends before the scope
         // does, which waits for it, and runs it itself if nobody else does.
         let closure = unsafe { transmute::<Box<dyn FnOnce() + Send + 'scope>, Box<dyn FnOnce() + Send>>(closure) };
-        let job = Job::new(closure);
-        self.frame.jobs.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&job));
+        let job = Job::new(closure, Some(Arc::clone(&self.jobs)));
+        self.jobs.push(Arc::clone(&job));
         let queue = if self.shared.room.try_acquire() { self.shared.open_queue() } else { None };
         match queue {
             Some(queue) => self.shared.push(queue, job),
@@ -81,10 +86,6 @@ impl<'scope> Scope<'scope, '_> {
 }
 
 impl Frame {
-    fn next_job(&self) -> Option<Arc<Job>> {
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).pop()
-    }
-
     /// # Safety
     ///
     /// The caller's job is one of those that `pending` counts, and does not use the frame any more.
