@@ -111,6 +111,7 @@ impl Sparing {
             if let Some(job) = self.jobs.pop() {
                 if searches {
                     self.state.fetch_sub(SEARCHES, Relaxed);
+                    fence(SeqCst);
                     if !self.jobs.is_empty() {
                         self.wake_one();
                     }
@@ -121,21 +122,21 @@ impl Sparing {
                 return None;
             }
             self.state.fetch_add(if searches { 1_u64.wrapping_sub(SEARCHES) } else { 1 }, SeqCst);
-            searches = false;
             fence(SeqCst);
-            if !self.jobs.is_empty() && self.state.fetch_update(Relaxed, Relaxed, take_one_out).is_ok() {
-                continue;
+            // Whoever stays up searches on: pushes that saw it search have woken nobody.
+            let stays_up = !self.jobs.is_empty() && self.state.fetch_update(Relaxed, Relaxed, stay_up).is_ok();
+            if !stays_up {
+                // A permit for it is there, or will be.
+                self.woken.acquire();
             }
-            // A permit for it is there, or will be.
-            self.woken.acquire();
-            searches = !self.over.load(Acquire);
+            searches = stays_up || !self.over.load(Acquire);
         }
     }
 }
 
-/// Somebody who is not going to sleep. All who sleep are alike: if none is left, the permit is there that all were given.
-fn take_one_out(state: u64) -> Option<u64> {
-    (state % SEARCHES != 0).then(|| state - 1)
+/// Somebody searches who was going to sleep. All who sleep are alike: if none is left, the permit is there that all were given.
+fn stay_up(state: u64) -> Option<u64> {
+    (state % SEARCHES != 0).then(|| state - 1 + SEARCHES)
 }
 
 impl Contender for OneByOne {
