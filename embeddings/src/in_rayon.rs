@@ -14,13 +14,31 @@ use waitline::Deadline;
 const SHORTEST: Duration = Duration::from_micros(20);
 const LONGEST: Duration = Duration::from_millis(1);
 
-/// Waits for something by `wait`, which is a timed wait of waitline's such as `|deadline| receiver.recv_until(deadline).ok()`,
-/// and runs rayon's jobs meanwhile, if the caller is a worker of rayon's. Returns the first `Some` of it, or `None` if
-/// there is none until the deadline.
+/// Waits for something by `wait`, a timed wait of waitline's, and runs rayon's jobs meanwhile, if the caller is a worker of
+/// rayon's. Returns the first `Some` of it, or `None` if there is none until the deadline.
+///
+/// A `None` of `wait` says that its time was up, and that it is to be called again. So whatever else may end the wait is a
+/// `Some`, such as that nobody will send any more:
+///
+/// ```
+/// use waitline::oneshot::{RecvTimeoutError, channel};
+/// use waitline_embeddings::in_rayon;
+///
+/// let (sender, receiver) = channel();
+/// rayon::spawn(move || sender.send(7).unwrap());
+/// let received = in_rayon::wait(|deadline| match receiver.recv_until(deadline) {
+///     Err(RecvTimeoutError::Timeout) => None,
+///     outcome => Some(outcome),
+/// });
+/// assert_eq!(received, Ok(7));
+/// ```
 ///
 /// A job that is run meanwhile delays the return until it has ended. It must not wait for the caller.
 pub fn wait_until<T>(deadline: impl Into<Deadline>, wait: impl Fn(Deadline) -> Option<T>) -> Option<T> {
     let deadline = deadline.into();
+    if let Some(outcome) = wait(Deadline::PASSED) {
+        return Some(outcome);
+    }
     let mut patience = SHORTEST;
     loop {
         let slice = match rayon::yield_now() {
@@ -40,9 +58,11 @@ pub fn wait_until<T>(deadline: impl Into<Deadline>, wait: impl Fn(Deadline) -> O
             // Nobody needs this thread.
             None => deadline,
         };
-        let outcome = wait(slice);
-        if outcome.is_some() || deadline.has_passed() {
-            return outcome;
+        if let Some(outcome) = wait(slice) {
+            return Some(outcome);
+        }
+        if deadline.has_passed() {
+            return wait(deadline); // it may have come meanwhile
         }
     }
 }
