@@ -12,9 +12,9 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/waitline-ci
 
 export CARGO_TERM_COLOR=never
 export RUST_BACKTRACE=1
-# A CI build is made once: nothing to be incremental for, and names and lines are all that a backtrace needs.
+# A CI build is made once: nothing to be incremental for. A panic says its line, and names are all that a backtrace needs.
 export CARGO_INCREMENTAL=0
-export CARGO_PROFILE_DEV_DEBUG=line-tables-only
+export CARGO_PROFILE_DEV_DEBUG=0
 # A toolchain that is missing is a reason to skip a step, not to download one.
 export RUSTUP_AUTO_INSTALL=0
 # Each step sets the flags of its own build.
@@ -40,8 +40,21 @@ need_nightly() {
 need_package() {
     local step=$1 command=$2
     shift 2
+    apt_is_done
     command -v "$command" >/dev/null && return
     install_packages "$step" "needs $command" "$@"
+}
+
+# Waits until no other run installs packages: a command may be there before all that it needs.
+apt_is_done() {
+    mkdir -p "$cache"
+    flock "$cache/apt-lock" true
+}
+
+# A mirror of something else may be down; whether the packages can be had, the next command tells.
+apt_update() {
+    mkdir -p "$cache"
+    flock "$cache/apt-lock" apt-get update -qq || true
 }
 
 # install_packages STEP WHY PACKAGE...
@@ -53,7 +66,6 @@ install_packages() {
     (
         # apt does one thing at a time, and does not always wait for its turn.
         flock 9
-        # A mirror of something else may be down; whether the packages can be had, the next command tells.
         apt-get update -qq || true
         DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null ||
             skip "$step: $why, and Debian's packages can't be had: $*"
@@ -85,6 +97,7 @@ lock_cache() {
 }
 
 unlock_cache() {
+    flock --unlock "$cache_lock"
     exec {cache_lock}>&-
 }
 
@@ -113,7 +126,7 @@ unpack_debian() {
     need_package "$step" mmdebstrap mmdebstrap
     from=$(debian_mirror)
     if [[ -z $from ]]; then
-        apt-get update -qq || true
+        apt_update
         from=$(debian_mirror)
     fi
     [[ -n $from ]] || skip "$step: apt names no Debian mirror"
@@ -129,6 +142,7 @@ unpack_debian() {
 use_source_of_std() {
     local step=$1 version root check_dates
     # Unstable's lists expire. Where this machine's apt does not mind, as with a mirror that stands still, it is not to here.
+    command -v apt-config >/dev/null || skip "$step: only Debian is provided for"
     check_dates=$(apt-config dump --format '%v' Acquire::Check-Valid-Until)
     version=$(rustc +nightly --version | sed 's/^rustc \([0-9]*\.[0-9]*\)\..*/\1/')
     root=$cache/std-$version

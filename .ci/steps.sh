@@ -167,6 +167,8 @@ needs_sanitizer() {
     need_nightly sanitizer
 }
 step_sanitizer() {
+    # For what it reports, lines are needed.
+    export CARGO_PROFILE_DEV_DEBUG=line-tables-only
     local host list
     host=$(rustc -vV | sed -n 's/^host: //p')
     # With --target, build scripts and macros are left as they are.
@@ -182,6 +184,7 @@ needs_thread-sanitizer() {
     use_source_of_std thread-sanitizer
 }
 step_thread-sanitizer() {
+    export CARGO_PROFILE_DEV_DEBUG=line-tables-only
     local host
     host=$(rustc -vV | sed -n 's/^host: //p')
     # It sees what code does that was built for it, so std is built for it, too. Fences it does not know: the one pair that there
