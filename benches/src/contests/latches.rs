@@ -55,4 +55,9 @@ fn fan_in(threads: usize) -> Contest {
         .ours(runners![|This, times| scenarios::fan_in::<This>(threads, times); Latch])
         .peers(each_latch!(runners!(|Peer, times| scenarios::fan_in::<Peer>(threads, times))))
         .batch(Batch::Of(10))
+        .explain("std Mutex + Condvar", SLEEPS_AT_ONCE)
+        .explain("crossbeam", SLEEPS_AT_ONCE)
 }
+
+const SLEEPS_AT_ONCE: &str = "Who waits there goes to sleep at once. Ours offers the processor to others some times before, which spares \
+     the sleep where those that it waits for are quick.";

@@ -8,7 +8,7 @@ pub(super) fn section(results: &Results) -> String {
         results.figures.iter().flat_map(|figure| figure.losses().into_iter().map(move |loss| (figure, loss))).collect();
     let mut section = format!(
         "## Where others are ahead\n\nEvery peer whose median is more than {:.0} % below ours, in what the scenario is about or in \
-         processor time. Where the quartiles lie on both sides of 1, another run may say otherwise.\n\n",
+         processor time.\n\n",
         (Loss::NOTABLE - 1.0) * 100.0
     );
     if losses.is_empty() {
@@ -18,7 +18,11 @@ pub(super) fn section(results: &Results) -> String {
     section += &rule(6);
     for (figure, loss) in losses {
         let ours = figure.ours.first().map_or("", |ours| ours.name.as_str());
-        let why = loss.explanation.unwrap_or("not explained");
+        let why = match loss.explanation {
+            Some(explanation) => explanation,
+            None if loss.ratio.lower <= 1.0 => "in some rounds only: another run may say otherwise",
+            None => "not explained",
+        };
         section += &row(&[&figure.subject.line(), ours, &loss.peer.name, loss.unit(figure), &spread(loss.ratio), why]);
     }
     section + "\n"
