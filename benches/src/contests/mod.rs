@@ -15,7 +15,9 @@ use std::time::Duration;
 
 use crate::catalogue::{Kind, Scenario};
 use crate::figure::{Base, Figure, Subject, Target};
+use crate::floor;
 use crate::race::{Batch, Runner, Sample, Track, race, walk_through};
+use crate::threads::{Placement, processors};
 
 /// One scenario for one kind of primitive, and all who take part.
 #[derive(Debug)]
@@ -160,6 +162,21 @@ pub fn all() -> Vec<Contest> {
         pools::contests(),
     ];
     contests.into_iter().flatten().collect()
+}
+
+/// What two threads pass to and fro, in each placement: running, if there are processors for both, and asleep.
+fn ping_pongs(contest: impl Fn(Placement, &str) -> Contest) -> Vec<Contest> {
+    let mut contests = Vec::new();
+    if processors() > 1 {
+        for (placement, case) in [(Placement::Pinned, "running, pinned"), (Placement::Free, "running, free")] {
+            let spinning = move |times| floor::spinning_ping_pong(placement, times);
+            contests.push(contest(placement, case).floor("spinning on a flag", spinning));
+        }
+    }
+    let together = Placement::Together;
+    let futex = move |times| floor::futex_ping_pong(together, times);
+    contests.push(contest(together, "asleep").floor("futex(2)", futex));
+    contests
 }
 
 /// A runner for each contender of a list.

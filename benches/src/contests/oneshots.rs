@@ -2,29 +2,18 @@
 
 use std::time::Duration;
 
-use super::{Contest, runners};
+use super::{Contest, ping_pongs, runners};
 use crate::catalogue::{Kind, Scenario};
 use crate::contenders::oneshot::{Awaited, Ours, each_oneshot, each_polled_receiver};
 use crate::figure::Base;
 use crate::floor;
 use crate::race::Batch;
 use crate::scenarios;
-use crate::threads::{Placement, processors};
+use crate::threads::Placement;
 
 pub(super) fn contests() -> Vec<Contest> {
     let mut contests = vec![life(), unused(), failed_try()];
-    if processors() > 1 {
-        contests.extend([
-            round_trip(Placement::Pinned, "running, pinned")
-                .floor("spinning on a flag", |times| floor::spinning_ping_pong(Placement::Pinned, times)),
-            round_trip(Placement::Free, "running, free")
-                .floor("spinning on a flag", |times| floor::spinning_ping_pong(Placement::Free, times)),
-        ]);
-    }
-    contests.push(
-        round_trip(Placement::Together, "asleep")
-            .floor("futex(2)", |times| floor::futex_ping_pong(Placement::Together, times)),
-    );
+    contests.extend(ping_pongs(round_trip));
     contests
 }
 

@@ -2,28 +2,17 @@
 
 use std::time::Duration;
 
-use super::{Contest, runners};
+use super::{Contest, ping_pongs, runners};
 use crate::catalogue::{Kind, Scenario};
 use crate::contenders::signal::{Ours, each_signal};
 use crate::floor;
 use crate::race::Batch;
 use crate::scenarios;
-use crate::threads::{Placement, processors};
+use crate::threads::Placement;
 
 pub(super) fn contests() -> Vec<Contest> {
     let mut contests = vec![uncontended()];
-    if processors() > 1 {
-        contests.extend([
-            ping_pong(Placement::Pinned, "running, pinned")
-                .floor("spinning on a flag", |times| floor::spinning_ping_pong(Placement::Pinned, times)),
-            ping_pong(Placement::Free, "running, free")
-                .floor("spinning on a flag", |times| floor::spinning_ping_pong(Placement::Free, times)),
-        ]);
-    }
-    contests.push(
-        ping_pong(Placement::Together, "asleep")
-            .floor("futex(2)", |times| floor::futex_ping_pong(Placement::Together, times)),
-    );
+    contests.extend(ping_pongs(ping_pong));
     contests
 }
 
@@ -34,7 +23,7 @@ fn uncontended() -> Contest {
         .peers(each_signal!(runners!(|Peer, times| scenarios::signal_to_oneself::<Peer>(times))))
         .explain(
             "crossbeam",
-            "A parker is for one thread, which never leaves while it waits: giving the signal is one exchange of the whole word. A              binary semaphore is for any number of threads, which it counts in the same word, so it must keep what it finds there.",
+            "A parker is for one thread, which never leaves while it waits: giving the signal is one exchange of the whole word. A binary semaphore is for any number of threads, which it counts in the same word, so it must keep what it finds there.",
         )
 }
 

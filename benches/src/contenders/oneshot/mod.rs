@@ -1,19 +1,17 @@
 //! Channels through which one value goes once.
 
-mod crates;
+mod channels;
 #[cfg(libstdcxx)]
 mod libstdcxx;
-mod mpsc;
 mod ours;
 mod tasks;
 
 use super::{Contender, Pending};
 use crate::opaque::opaque;
 
-pub use self::crates::{Crossbeam, OneshotCrate};
+pub use self::channels::{Crossbeam, Mpsc, OneshotCrate};
 #[cfg(libstdcxx)]
 pub use self::libstdcxx::Libstdcxx;
-pub use self::mpsc::Mpsc;
 pub use self::ours::{Ours, Settled, Shared};
 pub use self::tasks::{Futures, Tokio};
 
