@@ -4,7 +4,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::mem::take;
+use std::mem::{forget, take};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, PoisonError};
 
@@ -51,10 +51,17 @@ impl Pool {
                 worker.work_until(|| frame.pending.try_wait());
             }
             let mut panics = take(&mut *frame.panics.lock().unwrap_or_else(PoisonError::into_inner)).into_iter();
-            match (outcome, panics.next()) {
-                (Err(panic), _) | (Ok(_), Some(panic)) => resume_unwind(panic),
-                (Ok(value), None) => value,
-            }
+            let panic = match (outcome, panics.next()) {
+                (Ok(value), None) => return value,
+                (Err(panic), also) => {
+                    forget(also);
+                    panic
+                }
+                (Ok(_), Some(panic)) => panic,
+            };
+            // One that panics when it is dropped would end the process, since another one is on its way.
+            panics.for_each(forget);
+            resume_unwind(panic)
         })
     }
 }
