@@ -79,7 +79,7 @@ impl<'a> Waiter<'a> for Entrance<'a> {
     }
 
     fn stay_awake(&self) -> Awake {
-        Awake::ForOne
+        Awake::ForOthers(1)
     }
 
     fn attempt_or_announce(&mut self) -> Step<'a, Self::Output> {
@@ -151,7 +151,8 @@ impl<'a> Waiter<'a> for PhaseEnd<'a> {
     }
 
     fn stay_awake(&self) -> Awake {
-        if state::load(self.state, Relaxed).missing() == 1 { Awake::ForOne } else { Awake::ForMany }
+        // As many as in the next phase, mostly. An estimate is good enough.
+        Awake::ForOthers(u32::from(state::load(self.state, Relaxed).expected()).saturating_sub(1))
     }
 
     fn attempt_or_announce(&mut self) -> Step<'a, Self::Output> {

@@ -173,7 +173,7 @@ impl<'a> Waiter<'a> for Opening<'a> {
     }
 
     fn stay_awake(&self) -> Awake {
-        Awake::ForOne
+        Awake::ForOthers(1)
     }
 
     fn attempt_or_announce(&mut self) -> Step<'a, ()> {

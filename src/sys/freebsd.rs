@@ -17,7 +17,7 @@ use crate::{Deadline, TimedOut};
 
 pub(crate) use super::clock::{monotonic_surely_past, wall_surely_past};
 pub(crate) use super::fork::in_forked_child;
-pub(crate) use super::portable::{only_one_processor, random};
+pub(crate) use super::portable::{processors, random};
 
 pub(crate) fn wait(word: Word<'_>, expected: u32, deadline: Deadline) -> Result<(), TimedOut> {
     // C2, C6: asked of the clock, by a thread that has not slept in this call.

@@ -51,17 +51,17 @@ pub(crate) fn wake(address: *const u32, n: u32) {
 /// Reads affinity masks, and not `available_parallelism`: that one opens files and allocates, which a thread that waits
 /// inside an allocator or a sandbox can't afford. Two masks, because in many a pool each thread has a processor of its
 /// own: if the main thread and this one are bound to the same, so is the process, as a rule.
-pub(crate) fn only_one_processor() -> bool {
+pub(crate) fn processors() -> u32 {
     // SAFETY: makes a system call that has no preconditions.
     let main_thread = unsafe { libc::getpid() };
     match (processors_of(0), processors_of(main_thread)) {
         (Some(here), Some(there)) => {
-            // SAFETY: reads a set that is initialized.
-            let one = unsafe { libc::CPU_COUNT(&here) } == 1;
-            // SAFETY: the same.
-            one && unsafe { libc::CPU_EQUAL(&here, &there) }
+            // SAFETY: reads sets that are initialized.
+            let bound_to_the_same = unsafe { libc::CPU_EQUAL(&here, &there) };
+            count(&here).max(count(&there)).max(if bound_to_the_same { 1 } else { 2 })
         }
-        _ => false,
+        // More than a set has room for.
+        _ => u32::MAX,
     }
 }
 
@@ -81,6 +81,11 @@ fn processors_of(thread: libc::pid_t) -> Option<libc::cpu_set_t> {
     // SAFETY: `set` has room for the size given.
     let status = unsafe { libc::sched_getaffinity(thread, size_of_val(&set), &mut set) };
     (status == 0).then_some(set)
+}
+
+fn count(processors: &libc::cpu_set_t) -> u32 {
+    // SAFETY: reads a set that is initialized.
+    unsafe { libc::CPU_COUNT(processors) as u32 }
 }
 
 /// The ways to sleep until a deadline, best first.

@@ -6,7 +6,7 @@
 //! * `wake(address, n)` wakes threads that sleep on that word;
 //! * `monotonic_surely_past(instant)` and `wall_surely_past(time)` say `true` if the cheapest clock there is proves that the
 //!   moment has passed; `false` proves nothing;
-//! * `only_one_processor()` says whether this process can run on one processor only;
+//! * `processors()` says how many processors this process can run on, as far as that can be told cheaply;
 //! * `random()` makes a number that nobody can guess, or zero if there is no source of such;
 //! * `in_forked_child(reset)` has `reset` called in the child of every fork from now on, where the platform tells of forks.
 //!
@@ -112,7 +112,7 @@ use threadless as native;
 #[cfg(all(windows, not(any(waitline_force_parking, all(test, waitline_loom)))))]
 use windows as native;
 
-pub(crate) use native::{in_forked_child, monotonic_surely_past, only_one_processor, random, wall_surely_past};
+pub(crate) use native::{in_forked_child, monotonic_surely_past, processors, random, wall_surely_past};
 
 /// Sleeps while the word holds `expected`: see the contract.
 #[inline]
@@ -138,7 +138,7 @@ const _: () = {
     let _: fn(*const u32, u32) = native::wake;
     let _: fn(Instant) -> bool = monotonic_surely_past;
     let _: fn(SystemTime) -> bool = wall_surely_past;
-    let _: fn() -> bool = only_one_processor;
+    let _: fn() -> u32 = processors;
     let _: fn() -> u64 = random;
     let _: fn(extern "C" fn()) = in_forked_child;
 };

@@ -119,8 +119,8 @@ pub(crate) fn wall_surely_past(_: SystemTime) -> bool {
 }
 
 /// A spin explores nothing that the schedules do not.
-pub(crate) fn only_one_processor() -> bool {
-    true
+pub(crate) fn processors() -> u32 {
+    1
 }
 
 pub(crate) fn random() -> u64 {

@@ -15,9 +15,7 @@ use super::{Word, portable};
 use crate::deadline::Moment;
 use crate::{Deadline, TimedOut};
 
-pub(crate) use super::portable::{
-    in_forked_child, monotonic_surely_past, only_one_processor, random, wall_surely_past,
-};
+pub(crate) use super::portable::{in_forked_child, monotonic_surely_past, processors, random, wall_surely_past};
 
 pub(crate) fn wait(word: Word<'_>, expected: u32, deadline: Deadline) -> Result<(), TimedOut> {
     // C2, C6: asked of the clock, by a thread that has not slept in this call.

@@ -32,9 +32,13 @@ pub(crate) fn wall_surely_past(time: SystemTime) -> bool {
 }
 
 /// Asked of std once, which may read files and allocate.
-pub(crate) fn only_one_processor() -> bool {
-    static ONE: OnceLock<bool> = OnceLock::new();
-    *ONE.get_or_init(|| !HAS_THREADS || std::thread::available_parallelism().is_ok_and(|n| n.get() == 1))
+pub(crate) fn processors() -> u32 {
+    static NUMBER: OnceLock<u32> = OnceLock::new();
+    *NUMBER.get_or_init(|| match std::thread::available_parallelism() {
+        _ if !HAS_THREADS => 1,
+        Ok(number) => number.get().try_into().unwrap_or(u32::MAX),
+        Err(_) => 2, // nobody knows: as on most
+    })
 }
 
 pub(crate) fn random() -> u64 {

@@ -6,9 +6,7 @@
 use super::{Word, portable};
 use crate::{Deadline, TimedOut};
 
-pub(crate) use super::portable::{
-    in_forked_child, monotonic_surely_past, only_one_processor, random, wall_surely_past,
-};
+pub(crate) use super::portable::{in_forked_child, monotonic_surely_past, processors, random, wall_surely_past};
 
 pub(crate) fn wait(_: Word<'_>, _: u32, deadline: Deadline) -> Result<(), TimedOut> {
     if deadline.has_passed() {

@@ -19,9 +19,7 @@ use super::{Word, portable};
 use crate::atomic::{Ordering, fence};
 use crate::{Deadline, TimedOut};
 
-pub(crate) use super::portable::{
-    in_forked_child, monotonic_surely_past, only_one_processor, random, wall_surely_past,
-};
+pub(crate) use super::portable::{in_forked_child, monotonic_surely_past, processors, random, wall_surely_past};
 
 windows_link::link!("api-ms-win-core-synch-l1-2-0.dll" "system" fn WaitOnAddress(
     address: *const c_void, compare: *const c_void, size: usize, milliseconds: u32,

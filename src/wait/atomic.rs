@@ -412,7 +412,7 @@ impl<'a, T: Copy + PartialEq, L: Fn() -> T> Waiter<'a> for InTable<'a, T, L> {
     }
 
     fn stay_awake(&self) -> Awake {
-        Awake::ForOne
+        Awake::ForOthers(1)
     }
 
     fn attempt_or_announce(&mut self) -> Step<'a, T> {

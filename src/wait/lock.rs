@@ -18,7 +18,7 @@
 //!
 //! The algorithm is the third one of U. Drepper, "Futexes Are Tricky", <https://www.akkadia.org/drepper/futex.pdf>.
 
-use super::spin::single_processor;
+use super::spin::processors;
 use crate::Deadline;
 use crate::atomic::{
     AtomicU32,
@@ -54,7 +54,7 @@ impl Lock {
 
     #[cold]
     fn lock_slow(&self) {
-        if !single_processor() {
+        if processors() > 1 {
             for _ in 0..LOOKS {
                 core::hint::spin_loop();
                 if self.state.load(Relaxed) == FREE
