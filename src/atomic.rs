@@ -77,7 +77,8 @@ pub(crate) fn race_window() {
     dawdle();
 }
 
-/// For no time at all, a moment, a while, or until others have run, at random.
+/// For no time at all, a moment, until others have run, or a while in which they may run, at random. Never asleep: tests take
+/// a thread that sleeps for one that waits.
 #[cfg(waitline_delays)]
 #[inline(never)]
 fn dawdle() {
@@ -98,7 +99,12 @@ fn dawdle() {
             0..8 => {}
             8..12 => (0..next >> 20 & 0xFF).for_each(|_| core::hint::spin_loop()),
             12..15 => std::thread::yield_now(),
-            _ => std::thread::sleep(core::time::Duration::from_micros(u64::from(next & 0x7F))),
+            _ => {
+                let since = std::time::Instant::now();
+                while since.elapsed().as_micros() < u128::from(next & 0x7F) {
+                    std::thread::yield_now();
+                }
+            }
         }
     });
 }
