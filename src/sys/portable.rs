@@ -34,10 +34,14 @@ pub(crate) fn wall_surely_past(time: SystemTime) -> bool {
 /// Asked of std once, which may read files and allocate.
 pub(crate) fn processors() -> u32 {
     static NUMBER: OnceLock<u32> = OnceLock::new();
-    *NUMBER.get_or_init(|| match std::thread::available_parallelism() {
-        _ if !HAS_THREADS => 1,
-        Ok(number) => number.get().try_into().unwrap_or(u32::MAX),
-        Err(_) => 2, // nobody knows: as on most
+    *NUMBER.get_or_init(|| {
+        if !HAS_THREADS {
+            return 1;
+        }
+        match std::thread::available_parallelism() {
+            Ok(number) => number.get().try_into().unwrap_or(u32::MAX),
+            Err(_) => 2, // nobody knows: as on most
+        }
     })
 }
 

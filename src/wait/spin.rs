@@ -70,9 +70,12 @@ pub(crate) enum Awake {
 /// Looks a few times more before the caller sleeps.
 pub(super) fn spin<'a, W: Waiter<'a>>(waiter: &mut W, deadline: Deadline) -> Option<W::Output> {
     let awake = waiter.stay_awake();
+    if awake == Awake::Not {
+        return None;
+    }
     let processors = processors();
-    if awake == Awake::Not || processors == 1 {
-        return None; // on one processor nobody else can run meanwhile
+    if processors == 1 {
+        return None; // nobody else can run meanwhile
     }
     let left = deadline.remaining().unwrap_or(Duration::MAX);
     if left < TOO_NEAR_TO_SPIN {
