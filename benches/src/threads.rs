@@ -89,11 +89,22 @@ impl Meter {
     /// So many operations later.
     pub fn stop(self, times: u64, disturbed: bool) -> Sample {
         let now = Instant::now();
-        self.stop_at(now, times, disturbed)
+        self.sample(now, times, disturbed)
     }
 
-    /// So many operations later, of which somebody else has noted when the last one ended.
-    pub fn stop_at(self, end: Instant, times: u64, disturbed: bool) -> Sample {
+    /// So many operations later, the last of which ended then.
+    ///
+    /// What the others take of the processors counts until they all sleep again: the system learns of a running thread's
+    /// time only a while later, and who looks around for more to do before it sleeps would seem to do that for nothing.
+    pub fn stop_once_all_sleep(mut self, end: Instant, times: u64) -> Sample {
+        if self.looking_since.is_none() {
+            self.look_on();
+        }
+        wait_until(all_others_sleep);
+        self.sample(end, times, false)
+    }
+
+    fn sample(self, end: Instant, times: u64, disturbed: bool) -> Sample {
         let elapsed = end.saturating_duration_since(self.start);
         let looking = self.looking_since.map_or(Duration::ZERO, |since| thread_time() - since);
         let cpu = (process_time() - self.cpu).saturating_sub(looking).as_nanos() as f64;

@@ -5,6 +5,7 @@ use std::sync::atomic::{
     Ordering::{Acquire, Release},
 };
 use std::thread;
+use std::time::Instant;
 
 use crossbeam_utils::CachePadded;
 
@@ -41,7 +42,7 @@ pub fn fan_in<L: AnyLatch>(threads: usize, times: u64) -> Sample {
             round.fetch_add(1, Release);
             workers.iter().for_each(|worker| worker.thread().unpark());
             latch.wait();
-            sample += meter.stop(1, false);
+            sample += meter.stop_once_all_sleep(Instant::now(), 1);
         }
         sample
     })

@@ -1,10 +1,7 @@
 //! Pools of threads and their jobs.
 
 use std::sync::Arc;
-use std::sync::atomic::{
-    AtomicU64,
-    Ordering::{Acquire, Release},
-};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crossbeam_utils::CachePadded;
 
@@ -25,7 +22,7 @@ pub fn job_latency<P: AnyPool>(workers: usize, times: u64) -> Sample {
             let mut meter = Meter::start();
             pool.submit(job);
             meter.look_on();
-            meter.stop_at(done.wait_for(number), 1, false)
+            meter.stop_once_all_sleep(done.wait_for(number), 1)
         })
         .collect();
     let median = |value: fn(&Sample) -> f64| Quartiles::of(samples.iter().map(value).collect()).median;
@@ -39,16 +36,17 @@ pub fn job_latency<P: AnyPool>(workers: usize, times: u64) -> Sample {
 /// So many jobs one after the other, with next to nothing to do in each: from the first until all are done.
 pub fn job_throughput<P: AnyPool>(workers: usize, times: u64) -> Sample {
     let pool = P::new(workers);
-    let done = Arc::new(CachePadded::new(AtomicU64::new(0)));
+    let (left, all_done) = (Arc::new(CachePadded::new(AtomicU64::new(times))), Arc::new(Events::new()));
     wait_until(all_others_sleep);
     let mut meter = Meter::start();
     for _ in 0..times {
-        let done = Arc::clone(&done);
+        let (left, all_done) = (Arc::clone(&left), Arc::clone(&all_done));
         pool.submit(Box::new(move || {
-            done.fetch_add(1, Release);
+            if left.fetch_sub(1, Relaxed) == 1 {
+                all_done.note();
+            }
         }));
     }
     meter.look_on();
-    wait_until(|| done.load(Acquire) == times);
-    meter.stop(times, false)
+    meter.stop_once_all_sleep(all_done.wait_for(1), times)
 }

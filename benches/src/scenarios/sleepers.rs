@@ -88,7 +88,8 @@ pub fn burst_on_atomic<A: AnyAtomic>(sleepers: usize, times: u64) -> Sample {
     )
 }
 
-/// Each time with new sleepers, on something new.
+/// Each time with new sleepers, on something new. They stay until the meter has stopped, since to end costs more than to
+/// wake up.
 fn burst<T: Sync>(
     sleepers: usize,
     times: u64,
@@ -98,20 +99,24 @@ fn burst<T: Sync>(
 ) -> Sample {
     let mut sample = Sample::default();
     for _ in 0..times {
-        let (it, through) = (CachePadded::new(new()), Events::new());
+        let (it, through, over) = (CachePadded::new(new()), Events::new(), AtomicBool::new(false));
         let sleeper = || {
             wait(&it);
             through.note();
-        };
-        sample += thread::scope(|scope| {
-            for _ in 0..sleepers {
-                thread::Builder::new().stack_size(SMALL_STACK).spawn_scoped(scope, sleeper).expect("there is room");
+            while !over.load(Acquire) {
+                thread::park();
             }
+        };
+        thread::scope(|scope| {
+            let start = || thread::Builder::new().stack_size(SMALL_STACK).spawn_scoped(scope, sleeper);
+            let threads: Vec<_> = (0..sleepers).map(|_| start().expect("there is room")).collect();
             wait_until(all_others_sleep);
             let mut meter = Meter::start();
             wake(&it);
             meter.look_on();
-            meter.stop_at(through.wait_for(sleepers as u64), 1, false)
+            sample += meter.stop_once_all_sleep(through.wait_for(sleepers as u64), 1);
+            over.store(true, Release);
+            threads.iter().for_each(|thread| thread.thread().unpark());
         });
     }
     sample
